@@ -1,0 +1,98 @@
+"""Places and messages: what every stage returns beside its result.
+
+In: a place in a text and what is wrong there → Out: a `Diagnostic`, a value that is collected, sorted and printed.
+Invariant: a user's mistake is a `Diagnostic`, never an exception; the message alone says what was found.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text that was read, under the name it is shown by."""
+
+    name: str
+    text: str = field(repr=False)
+
+    def line(self, number: int) -> str:
+        """Return line `number`, counted from 1, without its end."""
+        lines = self.text.split("\n", number)
+        return lines[number - 1].rstrip("\r") if number <= len(lines) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a source: lines and columns counted from 1, the end column exclusive."""
+
+    source: Source
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}:{self.column}"
+
+    @property
+    def place(self) -> str:
+        """Return `file:line`, as reports name the origin of an entry."""
+        return f"{self.source.name}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that a diagnostic speaks of, such as the other definition of a duplicate."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake or warning: a stable code, one line that stands alone, a place and the way out."""
+
+    code: str
+    message: str
+    span: Span | None = None
+    help: str = ""
+    note: str = ""
+    related: tuple[Related, ...] = ()
+    severity: Severity = "error"
+
+
+def sort_diagnostics(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics by file, place and code, each once."""
+    unique = dict.fromkeys(found)
+    return tuple(sorted(unique, key=_order))
+
+
+def _order(item: Diagnostic) -> tuple[str, int, int, str, str]:
+    if item.span is None:
+        return ("", 0, 0, item.code, item.message)
+    return (item.span.source.name, item.span.line, item.span.column, item.code, item.message)
+
+
+def has_errors(found: Iterable[Diagnostic]) -> bool:
+    """Say whether any of the diagnostics stops the compilation."""
+    return any(item.severity == "error" for item in found)
+
+
+def did_you_mean(name: str, legal: Iterable[str]) -> str:
+    """Return `did you mean …?` for the nearest legal name, or nothing."""
+    lowered = {candidate.lower(): candidate for candidate in legal}
+    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    return f"did you mean `{lowered[near[0]]}`?" if near else ""
+
+
+def known_names(legal: Iterable[str], limit: int = 8) -> str:
+    """Return a short list of the legal names, for the help of a message."""
+    names = sorted(legal)
+    shown = ", ".join(f"`{name}`" for name in names[:limit])
+    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown

@@ -1,0 +1,1 @@
+"""The formula language: one closed tree, one open table of functions, one printer per notation."""
