@@ -62,7 +62,7 @@ apt_install() {
     command -v apt-get >/dev/null || return 1
     say "Installing $*"
     $as_root apt-get update -qq >&2 &&
-        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 python=$(find_python)
