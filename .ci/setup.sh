@@ -13,7 +13,7 @@ key=$({ pwd; cat requirements.lock pyproject.toml "$0"; } | cksum)
 ready() { [ "$(cat ".venv/.ready-$1" 2>/dev/null)" = "$key" ] && .venv/bin/python -c '' 2>/dev/null; }
 if ready dev || ready "$kind"; then exit 0; fi
 
-say() { printf '%s\n' "$*" >&2; }
+say() { printf '%s\n' "$@" >&2; }
 
 new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
 
@@ -60,7 +60,7 @@ apt_install() {
     elif sudo -n true 2>/dev/null; then as_root="sudo -n"
     else return 1; fi
     command -v apt-get >/dev/null || return 1
-    say "Installing $*"
+    say "Installing with apt: $*"
     $as_root apt-get update -qq >&2 &&
         $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
@@ -74,7 +74,7 @@ if [ -n "$packages" ]; then
             say "System packages are missing. Type this, then start again:" \
                 "" "    sudo apt-get update && sudo apt-get install --no-install-recommends $packages" ""
         else
-            say "Missing here, by the names Debian gives them: $packages." \
+            say "Missing here, by their names in Debian: $packages." \
                 "Install them with this system's package manager (macOS: brew install python pango), then start again."
         fi
         exit 1

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("capgraph", "capgraph.diagnostics", "capgraph.resources", "capgraph.units", "capgraph.yamltree"),
     ("capgraph.formula", "capgraph.formula.*"),
-    ("capgraph.declarations", "capgraph.join"),
+    ("capgraph.declarations", "capgraph.decode", "capgraph.join"),
     (
         "capgraph.model",
         "capgraph.resolve",
@@ -95,7 +95,7 @@ def _base(node: ast.ImportFrom, package: str) -> str:
 
 
 def layer(module: str) -> int | None:
-    """Return the layer that `module` stands in, counted from the lowest, or nothing when the table lacks it."""
+    """Return the layer of `module`, counted from the lowest, or nothing when the table lacks it."""
     return next((number for number, patterns in enumerate(LAYERS) if _matches(module, patterns)), None)
 
 

@@ -67,5 +67,5 @@ def _package_folder(package: str) -> Path:
     # Finding the spec does not run the package: importing matplotlib would cost half a second.
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(f"the package {package}, which carries fonts, is not installed", name=package)
+        raise ModuleNotFoundError(f"the package {package}, which carries fonts, is missing", name=package)
     return Path(spec.origin).parent
