@@ -24,7 +24,7 @@ lint: setup
 	$(BIN)/mypy
 
 bench: setup
-	$(BIN)/pytest tests/benchmarks -s
+	$(BIN)/pytest tests/benchmarks -s -o python_files='bench_*.py'
 
 setup:
 	@.ci/setup.sh dev

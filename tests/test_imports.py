@@ -24,6 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "capgraph.model",
         "capgraph.resolve",
+        "capgraph.resolve.*",
         "capgraph.graph",
         "capgraph.check",
         "capgraph.plan",
