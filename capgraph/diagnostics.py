@@ -16,10 +16,11 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text that was read, under the name it is shown by."""
+    """A text that was read: `name` is the same on every machine, `path` is where messages send the reader."""
 
     name: str
     text: str = field(repr=False)
+    path: str = ""
 
     def line(self, number: int) -> str:
         """Return line `number`, counted from 1, without its end."""
@@ -38,7 +39,7 @@ class Span:
     end_column: int
 
     def __str__(self) -> str:
-        return f"{self.source.name}:{self.line}:{self.column}"
+        return f"{self.source.path or self.source.name}:{self.line}:{self.column}"
 
     @property
     def place(self) -> str:

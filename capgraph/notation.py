@@ -12,33 +12,50 @@ from capgraph.model import Value
 
 NARROW_SPACE = "\u202f"
 MINUS = "\u2212"
-_PLAIN_UNITS = ("", "1", "count", "ratio", "fraction", "yes/no")
+_PLAIN_UNITS = ("", "1", "count", "ratio", "yes/no")
+# The currencies of units.txt: money below 1,000 is written with its cents.
+_CURRENCIES = ("USD",)
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def show_number(value: float, digits: int = 3) -> str:
     """Write a number with `digits` significant figures; whole numbers below 10,000 stay whole."""
-    if value == 0:
+    exact = float(value)
+    if exact == 0:
         return "0"
-    if value == int(value) and abs(value) < 10_000:
-        return _grouped(value, 0)
-    magnitude = math.floor(math.log10(abs(value)))
+    if exact == int(exact) and abs(exact) < 10_000:
+        return _signed(f"{exact:,.0f}")
+    magnitude = math.floor(math.log10(abs(exact)))
     if magnitude < -4 or magnitude >= 12:
-        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        return _power(mantissa, exponent)
-    decimals = max(digits - 1 - magnitude, 0)
-    rounded = float(Decimal(repr(value)).quantize(Decimal(1).scaleb(magnitude - digits + 1), ROUND_HALF_UP))
-    text = _grouped(rounded, decimals)
-    return text.rstrip("0").rstrip(".") if "." in text else text
+        return _power(exact, digits)
+    rounded = Decimal(repr(exact)).quantize(Decimal(1).scaleb(magnitude - digits + 1), ROUND_HALF_UP)
+    return _plain(rounded)
 
 
-def _power(mantissa: str, exponent: str) -> str:
-    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+def show_exact(value: float) -> str:
+    """Write an input as it was given: every digit, with thousands separators."""
+    exact = float(value)
+    if exact == 0:
+        return "0"
+    if not 1e-6 <= abs(exact) < 1e15:
+        return _power(exact, 6)
+    return _plain(Decimal(repr(exact)))
+
+
+def _percent(value: float) -> str:
+    # In decimal: 0.07 * 100 is not 7 in doubles.
+    return with_unit(_plain(Decimal(repr(float(value))) * 100), "%")
+
+
+def _power(value: float, digits: int) -> str:
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
     short = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{_signed(short)}×10{raised}"
+    return f"{_signed(short)}×10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
-def _grouped(value: float, decimals: int) -> str:
-    return _signed(f"{value:,.{decimals}f}")
+def _plain(value: Decimal) -> str:
+    text = f"{value:,f}"
+    return _signed(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
 def _signed(text: str) -> str:
@@ -48,21 +65,41 @@ def _signed(text: str) -> str:
 def show_decimals(value: float, decimals: int) -> str:
     """Write a number with a fixed count of decimals, half away from zero, as a workbook's TEXT does."""
     quantum = Decimal(1).scaleb(-decimals)
-    rounded = Decimal(repr(value)).quantize(quantum, ROUND_HALF_UP)
+    rounded = Decimal(repr(float(value))).quantize(quantum, ROUND_HALF_UP)
     return f"{rounded if rounded else abs(rounded):,.{decimals}f}"
 
 
 def show_value(value: Value | None, unit: str = "") -> str:
-    """Write a value for people with its unit: `14,400 USD/month`, `2.5 %`, `yes`, an option's id, `n/a`."""
+    """Write a value for people with its unit: `14,400 USD/month`, `2.5%`, `yes`, an option's id, `n/a`."""
     if value is None:
         return "n/a"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
+    if unit == "fraction":
+        return with_unit(show_number(value * 100), "%")
+    if _has_cents(value, unit):
+        return with_unit(_signed(show_decimals(value, 2)), unit)
     return with_unit(show_number(value), unit)
 
 
+def show_given(value: Value | None, unit: str = "") -> str:
+    """Write an input for people as it was given, with its unit and every digit."""
+    if value is None or isinstance(value, bool | str) or _has_cents(value, unit):
+        return show_value(value, unit)
+    if unit == "fraction":
+        return _percent(value)
+    return with_unit(show_exact(value), unit)
+
+
+def _has_cents(value: float, unit: str) -> bool:
+    cents = round(abs(value) * 100, 6)
+    return unit.partition("/")[0] in _CURRENCIES and 100 <= cents < 100_000 and cents % 100 != 0 and cents % 1 == 0
+
+
 def with_unit(text: str, unit: str) -> str:
-    """Put a unit behind a written number; plain units are not shown."""
-    return text if unit in _PLAIN_UNITS else f"{text}{NARROW_SPACE}{unit}"
+    """Put a unit behind a written number; plain units are not shown, `%` stands close."""
+    if unit in _PLAIN_UNITS:
+        return text
+    return f"{text}%" if unit == "%" else f"{text}{NARROW_SPACE}{unit}"

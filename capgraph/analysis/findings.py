@@ -1,0 +1,18 @@
+"""The analyses of a decision, together.
+
+In: plan and results → Out: `Findings`. Invariant: every number is the evaluator's for a variation of the selected scenario.
+"""
+
+from __future__ import annotations
+
+from capgraph.analysis.levers import pull_levers
+from capgraph.analysis.sensitivity import swings
+from capgraph.findings import Findings
+from capgraph.plan import Plan
+from capgraph.results import Results
+
+
+def find(plan: Plan, results: Results) -> Findings:
+    """Return what moves the decision of the selected scenario."""
+    levers, together = pull_levers(plan, results)
+    return Findings(swings(plan, results), levers, together)

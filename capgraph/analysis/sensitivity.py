@@ -1,0 +1,43 @@
+"""How far the target moves over the stated range of each input, and whether the verdict holds there.
+
+In: plan and results → Out: a `Swing` for every number with a range, widest first.
+Invariant: one input at a time from the selected scenario; all ends in one call of the evaluator.
+"""
+
+from __future__ import annotations
+
+from capgraph.analysis.lanes import run_lanes
+from capgraph.findings import Swing
+from capgraph.model import Given, Quantity, Value
+from capgraph.plan import Plan
+from capgraph.results import Results
+
+
+def swings(plan: Plan, results: Results) -> tuple[Swing, ...]:
+    """Return the swing of each input with a range; none where the model decides nothing."""
+    decision = plan.model.decision
+    inputs = [entry for entry in plan.model.quantities.values() if _has_range(entry)]
+    if decision is None or not inputs:
+        return ()
+    lanes = run_lanes(plan, results.selected, [{entry.id: end} for entry in inputs for end in _ends(entry)])
+    found = []
+    for number, entry in enumerate(inputs):
+        low, high = 2 * number, 2 * number + 1
+        ends = [lanes.number(decision.target, lane) if decision.target else None for lane in (low, high)]
+        found.append(Swing(entry.id, *_ends(entry), *ends, lanes.verdicts[low], lanes.verdicts[high]))
+    centre = results.scenarios[results.selected].values.get(decision.target) if decision.target else None
+    middle = centre if isinstance(centre, float) else 0.0
+    return tuple(sorted(found, key=lambda swing: -swing.width(middle)))
+
+
+def _has_range(entry: Quantity) -> bool:
+    definition, limits = entry.definition, entry.limits
+    number = isinstance(definition, Given) and not isinstance(definition.value, bool)
+    return number and limits.low is not None and limits.high is not None
+
+
+def _ends(entry: Quantity) -> tuple[float, float]:
+    low, high = entry.limits.low, entry.limits.high
+    assert low is not None
+    assert high is not None
+    return low, high

@@ -1,0 +1,281 @@
+"""Expression → the same expression with its unit known and its conversions visible.
+
+In: a bound tree → Out: (tree with `Scale` nodes, its kind); raises UnitMistake at the first operands that do not go together.
+Invariant: the unit rules of operators and functions stand here and in the function table, nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Never, assert_never
+
+from capgraph.diagnostics import Diagnostic, did_you_mean, known_names
+from capgraph.formula.functions import FUNCTIONS
+from capgraph.formula.text import print_formula
+from capgraph.formula.tree import (
+    COMPARISONS,
+    Binary,
+    Call,
+    Expr,
+    Number,
+    Reference,
+    Scale,
+    Text,
+    Truth,
+    Unary,
+)
+from capgraph.model import Choose, Model
+from capgraph.units import Unit, convert, parse_unit, power, product, quotient, spell
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """The kind of a condition: true or false."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The kind of a choice or a text field; `options` are its legal values, empty when any text is."""
+
+    options: tuple[str, ...]
+
+
+Kind = Unit | Flag | Words
+ONE = parse_unit("count")
+UNCOUNTABLE = frozenset({"second", "USD", "watt_hour", "month"})
+_NOUNS = {Flag: "a yes/no", Words: "a text"}
+
+
+class UnitMistake(Exception):
+    """Operands that do not go together."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+@dataclass(frozen=True)
+class Elaborator:
+    """Knows the kinds of a model's quantities."""
+
+    model: Model
+
+    def typed(self, expr: Expr) -> tuple[Expr, Kind]:
+        """Return the elaborated tree and its kind. Raises UnitMistake."""
+        match expr:
+            case Number():
+                return expr, ONE
+            case Text():
+                return expr, Words(())
+            case Truth():
+                return expr, Flag()
+            case Reference():
+                return expr, self._kind_of(expr.name)
+            case Unary():
+                return self._unary(expr)
+            case Binary(op="and" | "or"):
+                return self._logic(expr)
+            case Binary(op="*" | "/" | "^"):
+                return self._power(expr) if expr.op == "^" else self._product(expr)
+            case Binary():
+                return self._like(expr)
+            case Call():
+                return self._call(expr)
+            case Scale():
+                raise TypeError("the tree is elaborated already")
+            case _:
+                assert_never(expr)
+
+    def _kind_of(self, name: str) -> Kind:
+        quantity = self.model.quantities[name]
+        if quantity.unit is not None:
+            return quantity.unit
+        if isinstance(quantity.definition, Choose):
+            return Words(quantity.definition.options)
+        choice, dot, field = name.partition(".")
+        if dot:
+            definition = self.model.quantities[choice].definition
+            assert isinstance(definition, Choose) and definition.catalog is not None
+            catalog = self.model.catalogs[definition.catalog]
+            if catalog.fields[field].kind == "text":
+                return Words(tuple(dict.fromkeys(str(row.values[field]) for row in catalog.rows.values() if field in row.values)))
+        return Flag()
+
+    def _unary(self, expr: Unary) -> tuple[Expr, Kind]:
+        operand, kind = self.typed(expr.operand)
+        if expr.op == "not":
+            self.need_flag(expr.operand, kind, "`not`")
+            return replace(expr, operand=operand), Flag()
+        return replace(expr, operand=operand), self.need_number(expr.operand, kind, "a sign")
+
+    def _logic(self, expr: Binary) -> tuple[Expr, Kind]:
+        sides = []
+        for side in (expr.left, expr.right):
+            tree, kind = self.typed(side)
+            self.need_flag(side, kind, f"`{expr.op}`")
+            sides.append(tree)
+        return replace(expr, left=sides[0], right=sides[1]), Flag()
+
+    def _product(self, expr: Binary) -> tuple[Expr, Kind]:
+        left, left_kind = self.typed(expr.left)
+        right, right_kind = self.typed(expr.right)
+        left_unit = self.need_number(expr.left, left_kind, f"`{expr.op}`")
+        right_unit = self.need_number(expr.right, right_kind, f"`{expr.op}`")
+        unit = product(left_unit, right_unit) if expr.op == "*" else quotient(left_unit, right_unit)
+        return replace(expr, left=left, right=right), unit
+
+    def _power(self, expr: Binary) -> tuple[Expr, Kind]:
+        base, base_kind = self.typed(expr.left)
+        exponent, exponent_kind = self.typed(expr.right)
+        base_unit = self.need_number(expr.left, base_kind, "`^`")
+        exponent_unit = self.need_number(expr.right, exponent_kind, "`^`")
+        if not exponent_unit.is_plain:
+            raise self.mistake("CG505", f"an exponent is a plain number; `{_text(expr.right)}` is in {exponent_unit}", expr.right)
+        exponent = self.scaled(exponent, exponent_unit, ONE)
+        if base_unit.is_plain:
+            return replace(expr, left=self.scaled(base, base_unit, ONE), right=exponent), ONE
+        literal = _literal(expr.right)
+        if literal is None:
+            message = f"`{_text(expr.left)}` is in {base_unit}: its exponent must be a number as written, not a formula"
+            raise self.mistake("CG505", message, expr.right, "divide by a quantity of that unit first")
+        return replace(expr, left=base, right=exponent), power(base_unit, literal)
+
+    def _like(self, expr: Binary) -> tuple[Expr, Kind]:
+        """Elaborate `+ -` and comparisons, whose sides must be alike."""
+        left, left_kind = self.typed(expr.left)
+        right, right_kind = self.typed(expr.right)
+        if isinstance(left_kind, Words) or isinstance(right_kind, Words):
+            return self._words(expr, left_kind, right_kind)
+        if expr.op in ("=", "<>"):
+            self._equality(expr, left_kind, right_kind)
+        sides = ((expr.left, left, left_kind), (expr.right, right, right_kind))
+        trees, unit = self._alike(sides, expr, f"`{expr.op}`")
+        made = replace(expr, left=trees[0], right=trees[1])
+        return made, Flag() if expr.op in COMPARISONS else unit
+
+    def _equality(self, expr: Binary, left: Kind, right: Kind) -> Never:
+        if isinstance(left, Flag) and isinstance(right, Flag):
+            raise self.mistake("CG409", "two yes/no are not compared with `=`", expr, "write the condition itself, or `not` before it")
+        help_text = f"write `abs({_text(expr.left)} - {_text(expr.right)}) <= tolerance`"
+        raise self.mistake("CG409", f"numbers are not compared with `{expr.op}`: computed ones are seldom equal", expr, help_text)
+
+    def _words(self, expr: Binary, left: Kind, right: Kind) -> tuple[Expr, Kind]:
+        if expr.op not in ("=", "<>"):
+            raise self.mistake("CG506", f"`{expr.op}` needs numbers; texts and choices are compared with `=` and `<>`", expr)
+        if not (isinstance(left, Words) and isinstance(right, Words)):
+            raise self.mistake("CG506", f"`{expr.op}` compares a text with {_noun(right if isinstance(left, Words) else left)}", expr)
+        for side, other in ((expr.left, right), (expr.right, left)):
+            if isinstance(side, Text) and other.options and side.value not in other.options:
+                help_text = did_you_mean(side.value, other.options) or f"values: {known_names(other.options)}"
+                raise self.mistake("CG302", f"`{side.value}` is none of the values it is compared with", side, help_text)
+        return expr, Flag()
+
+    def _alike(self, sides: Sequence[tuple[Expr, Expr, Kind]], where: Expr, what: str) -> tuple[tuple[Expr, ...], Unit]:
+        """Convert all sides to the unit of the first that is not a bare 0; 0 is 0 in any unit."""
+        units = [self.need_number(side, kind, what) for side, _, kind in sides]
+        lead = next((index for index, (side, _, _) in enumerate(sides) if not self.is_zero(side)), 0)
+        for index, (side, _, _) in enumerate(sides):
+            if units[index].dimension != units[lead].dimension and not self.is_zero(side):
+                message = (
+                    f"{what} needs one unit: `{_text(sides[lead][0])}` is in {units[lead]}, `{_text(side)}` in {units[index]}"
+                )
+                raise self.mistake("CG502", message, where, self.missing_factor(quotient(units[lead], units[index]), _text(side)))
+        return tuple(self.scaled(tree, units[index], units[lead]) for index, (_, tree, _) in enumerate(sides)), units[lead]
+
+    def _call(self, expr: Call) -> tuple[Expr, Kind]:
+        typed = [self.typed(item) for item in expr.arguments]
+        sides = tuple((item, tree, kind) for item, (tree, kind) in zip(expr.arguments, typed, strict=True))
+        if expr.function == "if":
+            return self._if(expr, sides)
+        rule, what = FUNCTIONS[expr.function].rule, f"`{expr.function}`"
+        if rule == "same":
+            trees, unit = self._alike(sides, expr, what)
+            return replace(expr, arguments=trees), unit
+        item, tree, kind = sides[0]
+        given = self.need_number(item, kind, what)
+        if rule == "root":
+            return replace(expr, arguments=(tree,)), power(given, Fraction(1, 2))
+        target = self._countable(item, given, what) if rule == "count" else self._plain(item, given, what)
+        return replace(expr, arguments=(self.scaled(tree, given, target),)), target
+
+    def _if(self, expr: Call, sides: tuple[tuple[Expr, Expr, Kind], ...]) -> tuple[Expr, Kind]:
+        condition, *branches = sides
+        self.need_flag(condition[0], condition[2], "the condition of `if`")
+        if all(isinstance(kind, Flag) for _, _, kind in branches):
+            return replace(expr, arguments=tuple(tree for _, tree, _ in sides)), Flag()
+        trees, unit = self._alike(branches, expr, "`if`")
+        return replace(expr, arguments=(condition[1], *trees)), unit
+
+    def _countable(self, item: Expr, unit: Unit, what: str) -> Unit:
+        """Return the unit of whole things: base symbols alone, none of them time, money or energy."""
+        if UNCOUNTABLE & {base for base, _ in unit.dimension}:
+            message = f"{what} is of a count only; `{_text(item)}` is in {unit}"
+            raise self.mistake("CG507", message, item, "divide by the size of one piece first")
+        return unit if unit.size == 1 else parse_unit(spell(unit.dimension)) if unit.dimension else ONE
+
+    def _plain(self, item: Expr, unit: Unit, what: str) -> Unit:
+        if not unit.is_plain:
+            message = f"{what} is of a plain number only; `{_text(item)}` is in {unit}"
+            raise self.mistake("CG504", message, item, f"divide by a reference value in {unit}")
+        return ONE
+
+    def scaled(self, tree: Expr, source: Unit, target: Unit) -> Expr:
+        """Wrap a tree in the conversions from one unit to another of the same dimension."""
+        if self.is_zero(tree) or source.size == target.size:
+            return tree
+        for step in convert(source, target):
+            tree = Scale(tree, step.constant, step.value, step.divide, tree.span)
+        return tree
+
+    @staticmethod
+    def is_zero(expr: Expr) -> bool:
+        """Say whether the expression is a bare 0."""
+        return isinstance(expr, Number) and expr.value == 0
+
+    def need_flag(self, expr: Expr, kind: Kind, what: str) -> None:
+        """Raise UnitMistake unless the kind is a yes/no."""
+        if not isinstance(kind, Flag):
+            found = f"a number in {kind}" if isinstance(kind, Unit) else "a text"
+            raise self.mistake("CG506", f"{what} needs a yes/no; `{_text(expr)}` is {found}", expr, "compare it with something")
+
+    def need_number(self, expr: Expr, kind: Kind, what: str) -> Unit:
+        """Return the unit of a number. Raises UnitMistake for a yes/no or a text."""
+        if isinstance(kind, Unit):
+            return kind
+        help_text = "write `if(condition, 1, 0)`" if isinstance(kind, Flag) else "name a field of the row, as `choice.field`"
+        raise self.mistake("CG506", f"{what} needs a number; `{_text(expr)}` is {_noun(kind)}", expr, help_text)
+
+    def missing_factor(self, unit: Unit, text: str = "it") -> str:
+        """Propose the quantity whose unit is the factor that would make a formula right."""
+        wanted, inverse = unit, quotient(ONE, unit)
+        for factor, word in ((wanted, "multiply"), (inverse, "divide")):
+            names = [item.id for item in self.model.quantities.values() if item.unit and item.unit.dimension == factor.dimension]
+            if names and not factor.is_plain:
+                return f"{word} `{text}` by `{names[0]}` ({factor})" if text != "it" else f"{word} by `{names[0]}` ({factor})"
+        return f"a factor in {wanted} is missing"
+
+    @staticmethod
+    def mistake(code: str, message: str, expr: Expr, help_text: str = "") -> UnitMistake:
+        """Make the exception that carries a diagnostic at an expression."""
+        return UnitMistake(Diagnostic(code, message, expr.span, help_text))
+
+
+def _literal(expr: Expr) -> Fraction | None:
+    match expr:
+        case Number():
+            return Fraction(expr.value).limit_denominator(1000)
+        case Unary(op="-", operand=Number() as number):
+            return -Fraction(number.value).limit_denominator(1000)
+        case _:
+            return None
+
+
+def _text(expr: Expr) -> str:
+    text = print_formula(expr)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _noun(kind: Kind) -> str:
+    return _NOUNS.get(type(kind), "a number")

@@ -1,0 +1,127 @@
+"""The memo as HTML text.
+
+In: plan, results, findings, making → Out: the view, and the HTML that the templates make of it for one medium.
+Invariant: model text is data: it is escaped, and never read as a template, a style or an address.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from jinja2 import FileSystemLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from capgraph.analysis.cone import cone
+from capgraph.emit.artifact import Artifact, Making
+from capgraph.emit.fonts import font_faces
+from capgraph.emit.memo.charts import draw
+from capgraph.emit.memo.cite import cite
+from capgraph.emit.memo.evidence import (
+    assumption_groups,
+    attached,
+    files,
+    lever_views,
+    row_views,
+    scenario_views,
+    step_groups,
+    together_view,
+)
+from capgraph.emit.memo.front import (
+    Case,
+    change,
+    check_views,
+    deciding,
+    option_views,
+    recommendation,
+    rule_views,
+    swing_views,
+)
+from capgraph.emit.memo.view import Memo
+from capgraph.findings import Findings
+from capgraph.formula.tree import references
+from capgraph.plan import Plan
+from capgraph.resources import templates_root
+from capgraph.results import Results
+
+Medium = Literal["pdf", "page"]
+
+
+def view(
+    plan: Plan, results: Results, findings: Findings, made: Making, attachments: tuple[Artifact, ...], medium: Medium
+) -> Memo:
+    """Return everything that the memo shows."""
+    model, selected = plan.model, results.selected
+    result = results.scenarios[selected]
+    case = Case(plan, results, findings, cite(plan, result, selected, cone(plan, _shown(plan))))
+    options, swings = option_views(case), swing_views(case)
+    return Memo(
+        title=model.title,
+        description=model.description,
+        model=model.id,
+        plan=model.plan,
+        as_of=model.as_of,
+        scenario=model.scenarios[selected].label,
+        selected=selected,
+        version=made.version,
+        timestamp=made.timestamp,
+        command=made.command,
+        recommendation=recommendation(case),
+        why=deciding(case),
+        options=options,
+        rules=rule_views(case),
+        change=change(case),
+        key_figures=tuple(case.citations.figure(name) for name in model.key_figures),
+        steps=step_groups(case),
+        swings=swings,
+        levers=lever_views(case),
+        together=together_view(case),
+        assumptions=assumption_groups(case),
+        rows=row_views(case),
+        checks=check_views(case),
+        scenarios=scenario_views(case),
+        policy=model.decision.policy if model.decision else (),
+        alerts=model.decision.alerts if model.decision else (),
+        files=files(case),
+        attached=attached(attachments),
+        drawings=draw(case, options, swings, variables=medium == "page"),
+    )
+
+
+def _shown(plan: Plan) -> set[str]:
+    """Return the steps that the memo speaks of: what decides, and what it shows beside."""
+    model = plan.model
+    names = {*model.key_figures, *plan.messages}
+    names |= {f"check.{name}" for name in model.checks}
+    names |= {name for lever in model.levers.values() for name in lever.shows}
+    names |= {name for chart in model.charts.values() for name in (*chart.parts, chart.whole) if name}
+    if model.decision:
+        names |= {name for option in model.decision.options.values() for name in (option.cost, *option.shows) if name}
+        names |= {f"rule.{number}" for number in range(1, len(model.decision.rules) + 1)}
+        names |= {model.decision.target} if model.decision.target else set()
+    return names | _in_messages(plan)
+
+
+def _in_messages(plan: Plan) -> set[str]:
+    parts = [part for message in plan.messages.values() for part in message if not isinstance(part, str)]
+    return {name.name for part in parts for name in references(part.expr)}
+
+
+def render(memo: Memo, medium: Medium) -> str:
+    """Return the memo as one HTML document."""
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(templates_root() / "memo"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["lower_first"] = _lower_first
+    template = environment.get_template(f"{medium}.html.j2")
+    faces = font_faces() if medium == "pdf" else ()
+    return template.render(memo=memo, medium=medium, faces=faces)
+
+
+def _lower_first(label: str) -> str:
+    """Write a label inside a sentence: `Cost ratio` → `cost ratio`, but `KV cache` and `API` as they are."""
+    return label if label[1:2].isupper() or not label[:1].isupper() else label[0].lower() + label[1:]

@@ -1,0 +1,315 @@
+"""What the memo shows: plain records of finished text, so that the templates hold the wording and no arithmetic.
+
+In: nothing → Out: the frozen types that the other modules here fill and `templates/memo` reads.
+Invariant: a part with nothing to say is empty or None, and its template then writes no heading for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of text; with `anchor`, it names a quantity whose line in the memo that is."""
+
+    text: str
+    anchor: str = ""
+    mark: str = ""
+
+
+Line = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A shown value: `text` for people, `exact` as the evaluator has it, and the line that derives it."""
+
+    quantity: str
+    label: str
+    text: str
+    exact: str
+    anchor: str
+    mark: str
+    because: str
+    measured: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Another option's cost beside the recommended one's."""
+
+    difference: str
+    times: str
+    dearer: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OptionView:
+    """One option: what it costs and shows, what speaks for and against it, and when it would be chosen."""
+
+    id: str
+    label: str
+    recommended: bool
+    cost: Figure | None
+    against: Comparison | None
+    shows: tuple[Figure, ...]
+    because: str
+    risk: str
+    conditions: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleView:
+    """A rule in its order. `outcome` is `yes`, `no`, or `after` when an earlier rule has decided."""
+
+    number: int
+    condition: Line
+    option: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """A check in one scenario."""
+
+    id: str
+    label: str
+    holds: bool
+    severity: str
+    message: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """An end of an input's range at which another option wins."""
+
+    input: Figure
+    end: str
+    rises: bool
+    change: str
+    option: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class SwingView:
+    """The target over one input's range."""
+
+    input: Figure
+    low: str
+    high: str
+    target_low: str
+    target_high: str
+    flips: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioGroup:
+    """Scenarios that come to one verdict."""
+
+    option: str
+    recommended: bool
+    scenarios: tuple[tuple[str, str], ...]
+    """Anchor and label of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What is asked of the reader, and on what ground."""
+
+    question: str
+    headline: Line
+    option: OptionView | None
+    failing: tuple[CheckView, ...]
+    scenarios: int
+    agreeing: int
+    sources_from: str
+    sources_to: str
+    inputs: int
+    assumed: int
+    unsourced: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What would change the verdict, and what to measure first."""
+
+    target: Figure | None
+    ranged: int
+    flips: tuple[Flip, ...]
+    first: SwingView | None
+    groups: tuple[ScenarioGroup, ...]
+    exceptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One computed quantity: its formula, the same with numbers, the result and why."""
+
+    anchor: str
+    mark: str
+    result: Figure
+    formula: Line
+    numbers: str
+    source: str
+    as_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepGroup:
+    """The steps of one section of the model."""
+
+    title: str
+    steps: tuple[StepView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AssumptionView:
+    """One input: its value in the selected scenario, its range, and who says so."""
+
+    anchor: str
+    mark: str
+    value: Figure
+    range: str
+    source: str
+    as_of: str
+    standing: str
+    """Empty, `assumption` or `unsourced`."""
+    scenario: bool
+    """The selected scenario sets it, so the model's base value does not hold."""
+    effect: str
+    """How far the target moves over the range."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssumptionGroup:
+    """The inputs of one section of the model."""
+
+    title: str
+    inputs: tuple[AssumptionView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One field of a catalog row that the model reads."""
+
+    anchor: str
+    mark: str
+    value: Figure
+    unverified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """A catalog row that a choice takes."""
+
+    choice: str
+    name: str
+    id: str
+    facts: tuple[Fact, ...]
+    source: str
+    as_of: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A quantity before and after a lever."""
+
+    quantity: str
+    label: str
+    before: str
+    after: str
+    times: str
+    exact: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeverView:
+    """A lever: what it sets, what it moves, and the verdict then."""
+
+    id: str
+    label: str
+    settings: tuple[str, ...]
+    because: str
+    effects: tuple[Effect, ...]
+    option: str
+    flips: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioView:
+    """One scenario: what it sets, its verdict and checks."""
+
+    anchor: str
+    id: str
+    label: str
+    because: str
+    source: str
+    settings: tuple[str, ...]
+    option: str
+    headline: str
+    figures: tuple[Figure, ...]
+    checks: tuple[CheckView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """A file that the memo rests on."""
+
+    name: str
+    digest: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart: its caption, what it says in words, and its SVG with colours as CSS variables' names."""
+
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawings:
+    """The charts, where there is something to draw."""
+
+    cost: Drawing | None
+    tornado: Drawing | None
+    stacks: tuple[Drawing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Memo:
+    """The whole memo, in reading order."""
+
+    title: str
+    description: str
+    model: str
+    plan: str
+    as_of: str
+    scenario: str
+    selected: str
+    version: str
+    timestamp: str
+    command: str
+    recommendation: Recommendation | None
+    why: tuple[Figure, ...]
+    options: tuple[OptionView, ...]
+    rules: tuple[RuleView, ...]
+    change: Change | None
+    key_figures: tuple[Figure, ...]
+    steps: tuple[StepGroup, ...]
+    swings: tuple[SwingView, ...]
+    levers: tuple[LeverView, ...]
+    together: LeverView | None
+    assumptions: tuple[AssumptionGroup, ...]
+    rows: tuple[RowView, ...]
+    checks: tuple[CheckView, ...]
+    scenarios: tuple[ScenarioView, ...]
+    policy: tuple[str, ...]
+    alerts: tuple[str, ...]
+    files: tuple[FileView, ...]
+    attached: tuple[FileView, ...]
+    drawings: Drawings

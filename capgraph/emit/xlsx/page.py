@@ -1,0 +1,152 @@
+"""Writing cells: what a cell holds in → a cell of the workbook, and the value that its formula has.
+
+Invariant: a text stays a text whatever it begins with; every formula is written with its value, so `finish` can store both.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from openpyxl import Workbook
+from openpyxl.cell.cell import Cell
+from openpyxl.styles.cell_style import StyleArray
+from openpyxl.utils import get_column_letter
+from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.worksheet import Worksheet
+
+from capgraph.emit.xlsx.names import quoted
+from capgraph.emit.xlsx.styles import GENERAL, Role, named_styles
+from capgraph.model import Value
+
+LONGEST_TEXT = 32_767
+
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+_COMMAND_SIGNS = ("=", "+", "-", "@", "'", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The value of a formula that has none, as spreadsheets write it: `#N/A`."""
+
+    code: str
+
+
+Cached = Value | Failed
+
+
+@dataclass
+class Book:
+    """A workbook in the making, and the value of each of its formulas by sheet and cell."""
+
+    workbook: Workbook = field(default_factory=Workbook)
+    cached: dict[str, dict[str, Cached]] = field(default_factory=dict)
+    _looks: dict[tuple[Role, str, bool], StyleArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.workbook.active is not None:
+            self.workbook.remove(self.workbook.active)
+        for style in named_styles():
+            self.workbook.add_named_style(style)
+
+    def page(self, title: str) -> Page:
+        """Add a sheet."""
+        sheet = self.workbook.create_sheet(title)
+        self.cached[title] = {}
+        return Page(self, sheet, title)
+
+    def define(self, name: str, sheet: str, area: str, comment: str = "") -> None:
+        """Give a cell or a range, written with `$`, a name that holds in the whole workbook."""
+        defined = DefinedName(name, attr_text=f"{quoted(sheet)}!{area}", comment=clean(comment)[:255] or None)
+        self.workbook.defined_names[name] = defined
+
+    def look(self, sheet: Worksheet, role: Role, number_format: str, quote: bool) -> StyleArray:
+        """Return the style of a role with a number format; the same one each time."""
+        key = (role, number_format, quote)
+        if key not in self._looks:
+            sample = Cell(sheet, row=1, column=1)
+            sample.style = role.value
+            sample.number_format = number_format
+            sample.quotePrefix = quote
+            self._looks[key] = sample._style
+        return self._looks[key]
+
+
+@dataclass(frozen=True)
+class Page:
+    """One sheet of a book."""
+
+    book: Book
+    sheet: Worksheet
+    title: str
+
+    def text(self, row: int, column: int, text: str, role: Role = Role.LABEL) -> None:
+        """Write a text that stays a text."""
+        cell = self._cell(row, column, role, GENERAL, text.startswith(_COMMAND_SIGNS))
+        cell._value = clean(text)
+        cell.data_type = "s"
+
+    def blank(self, row: int, column: int, role: Role, number_format: str = GENERAL) -> None:
+        """Leave a cell empty but styled, for a reader to fill."""
+        self._cell(row, column, role, number_format, quote=False)
+
+    def value(self, row: int, column: int, value: Value, role: Role, number_format: str = GENERAL) -> None:
+        """Write a constant: a number exactly, a text, or a yes/no as one of these words."""
+        if isinstance(value, bool):
+            self.text(row, column, "yes" if value else "no", role)
+        elif isinstance(value, str):
+            self.text(row, column, value, role)
+        else:
+            cell = self._cell(row, column, role, number_format, quote=False)
+            # The shortest text that reads back as the same number; openpyxl itself keeps 16 figures only.
+            cell._value = _exactly(value)
+            cell.data_type = "n"
+
+    def formula(
+        self, row: int, column: int, formula: str, cached: Cached, role: Role = Role.FORMULA, number_format: str = GENERAL
+    ) -> None:
+        """Write a formula, given without its `=`, and the value that it has."""
+        cell = self._cell(row, column, role, number_format, quote=False)
+        cell._value = f"={formula}"
+        cell.data_type = "f"
+        self.book.cached[self.title][cell.coordinate] = cached
+
+    def widths(self, *widths: float) -> None:
+        """Set the widths of the columns from the first on, in characters."""
+        for column, width in enumerate(widths, 1):
+            self.sheet.column_dimensions[get_column_letter(column)].width = width
+
+    def height(self, row: int, points: float) -> None:
+        """Set the height of a row."""
+        self.sheet.row_dimensions[row].height = points
+
+    def _cell(self, row: int, column: int, role: Role, number_format: str, quote: bool) -> Cell:
+        cell = self.sheet.cell(row, column)
+        assert isinstance(cell, Cell)
+        cell._style = self.book.look(self.sheet, role, number_format, quote)
+        return cell
+
+
+def _exactly(value: float) -> str:
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def clean(text: str) -> str:
+    """Return a text that a cell can hold: no control characters, nothing that reads as an escape, not too long."""
+    return _ESCAPED.sub("_x005F_", _UNWRITABLE.sub("", text))[:LONGEST_TEXT]
+
+
+def at(row: int, column: int) -> str:
+    """Return a cell's address, such as `F12`."""
+    return f"{get_column_letter(column)}{row}"
+
+
+def fixed(row: int, column: int) -> str:
+    """Return a cell's absolute address, such as `$F$12`."""
+    return f"${get_column_letter(column)}${row}"
+
+
+def lines(text: str, width: float) -> int:
+    """Estimate how many lines a text takes in a column of so many characters."""
+    return max(1, sum(-(-max(len(part), 1) // max(int(width), 1)) for part in text.split("\n")))

@@ -1,0 +1,136 @@
+"""How cells look: a role and a number's size in → one of the workbook's named styles and a number format.
+
+Invariant: what a cell is shows in more than its colour: inputs are boxed, links slanted, measured values bold and slanted; each
+role is a named style that the reader finds in the style list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from openpyxl.styles import Alignment, Border, Color, Font, NamedStyle, PatternFill, Protection, Side
+
+from capgraph.model import Value
+
+FONT = "Calibri"
+GENERAL = "General"
+WHOLE = "[>=1000]#,##0;General"
+
+BLUE, BLACK, GREEN, GREY, WHITE, NAVY, PALE_YELLOW, PALE_BLUE, LINE = (
+    "FF0000FF", "FF000000", "FF00682F", "FF595959", "FFFFFFFF", "FF1F3864", "FFFFFBDC", "FFE4EAF5", "FFB7B7B7",
+)  # fmt: skip
+
+
+class Role(Enum):
+    """What a cell is. The value is the name of its style in the workbook."""
+
+    TITLE = "capgraph title"
+    QUESTION = "capgraph question"
+    HEADLINE = "capgraph headline"
+    HEADER = "capgraph header"
+    HEADER_LINK = "capgraph header link"
+    SECTION = "capgraph section"
+    LABEL = "capgraph label"
+    NAME = "capgraph name"
+    UNIT = "capgraph unit"
+    NOTE = "capgraph note"
+    INPUT = "capgraph input"
+    INPUT_TEXT = "capgraph input text"
+    FORMULA = "capgraph formula"
+    FORMULA_TEXT = "capgraph formula text"
+    LINK = "capgraph link"
+    LINK_TEXT = "capgraph link text"
+    STATUS = "capgraph status"
+    CONSTANT = "capgraph constant"
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    color: str = BLACK
+    bold: bool = False
+    italic: bool = False
+    size: float = 10
+    fill: str = ""
+    border: str = ""
+    across: str = "left"
+    down: str = "top"
+    wrap: bool = False
+    locked: bool = True
+    indent: int = 0
+
+
+_LOOKS = {
+    Role.TITLE: _Look(NAVY, bold=True, size=16, down="center"),
+    Role.QUESTION: _Look(GREY, size=11, wrap=True),
+    Role.HEADLINE: _Look(NAVY, bold=True, size=12, fill=PALE_BLUE, border="box", wrap=True, down="center", indent=1),
+    Role.HEADER: _Look(WHITE, bold=True, fill=NAVY, wrap=True, down="center", across="center"),
+    Role.HEADER_LINK: _Look(WHITE, bold=True, italic=True, fill=NAVY, wrap=True, down="center", across="center"),
+    Role.SECTION: _Look(NAVY, bold=True, fill=PALE_BLUE, down="center"),
+    Role.LABEL: _Look(wrap=True),
+    Role.NAME: _Look(GREY, size=9),
+    Role.UNIT: _Look(GREY, size=9),
+    Role.NOTE: _Look(GREY, size=9, wrap=True),
+    Role.INPUT: _Look(BLUE, fill=PALE_YELLOW, border="box", across="right", locked=False),
+    Role.INPUT_TEXT: _Look(BLUE, fill=PALE_YELLOW, border="box", locked=False),
+    Role.FORMULA: _Look(across="right"),
+    Role.FORMULA_TEXT: _Look(wrap=True),
+    Role.LINK: _Look(GREEN, italic=True, across="right"),
+    Role.LINK_TEXT: _Look(GREEN, italic=True, wrap=True),
+    Role.STATUS: _Look(across="center"),
+    Role.CONSTANT: _Look(across="right"),
+}
+
+
+def named_styles() -> tuple[NamedStyle, ...]:
+    """Return a named style for every role."""
+    return tuple(_named(role, look) for role, look in _LOOKS.items())
+
+
+def _named(role: Role, look: _Look) -> NamedStyle:
+    style = NamedStyle(name=role.value)
+    style.font = Font(name=FONT, size=look.size, bold=look.bold, italic=look.italic, color=Color(rgb=look.color))
+    if look.fill:
+        style.fill = PatternFill("solid", fgColor=Color(rgb=look.fill))
+    if look.border:
+        side = Side(style="thin", color=Color(rgb=LINE))
+        style.border = Border(left=side, right=side, top=side, bottom=side)
+    style.alignment = Alignment(
+        horizontal=look.across, vertical=look.down, wrap_text=look.wrap, indent=look.indent or 0
+    )
+    style.protection = Protection(locked=look.locked)
+    return style
+
+
+def number_format(values: Iterable[Value | None], unit: str, is_input: bool = False) -> str:
+    """Return a format that shows three to four figures of each of a row's numbers, and of those it may become.
+
+    An input shows what was typed. The sections are chosen by size, so a cell stays legible when its scenario changes.
+    """
+    numbers = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    sizes = [abs(number) for number in numbers if number]
+    if not sizes or is_input or all(number == int(number) for number in numbers):
+        return f'{GENERAL}"%"' if unit == "%" and sizes else WHOLE
+    suffix = '"%"' if unit == "%" else ""
+    if any(number < 0 for number in numbers):
+        return _plain(max(sizes)) + suffix
+    steps = ";".join(f"{condition}{shape}{suffix}" for condition, shape in _sections(min(sizes)))
+    return steps
+
+
+def _sections(smallest: float) -> tuple[tuple[str, str], ...]:
+    """At most two conditions and a rest: that is all that spreadsheets take."""
+    if smallest >= 1:
+        return (("[>=1000]", "#,##0"), ("[>=10]", "0.0"), ("", "0.00"))
+    if smallest >= 0.1:
+        return (("[>=1000]", "#,##0"), ("[>=10]", "0.0"), ("", "0.000"))
+    if smallest >= 0.001:
+        return (("[>=1000]", "#,##0"), ("[>=1]", "0.00"), ("", "0.0000"))
+    return (("[>=1000]", "#,##0"), ("[>=0.01]", "0.000"), ("", "0.00E+00"))
+
+
+def _plain(largest: float) -> str:
+    if largest >= 1000:
+        return "#,##0"
+    return "#,##0.0" if largest >= 10 else "0.00" if largest >= 1 else "0.0000"

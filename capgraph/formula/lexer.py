@@ -1,0 +1,65 @@
+"""Formula text → tokens with their offsets.
+
+In: the raw scalar of a formula → Out: tokens, the last of kind `end`; raises FormulaError at the first unknown character.
+Invariant: offsets count characters of the scalar, so that every message points at the very characters.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["number", "name", "text", "op", "end"]
+
+_PATTERN = re.compile(
+    r"""\s*(?:
+      (?P<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?\s?%?)
+    | (?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)?)
+    | (?P<text>"[^"]*"|'[^']*')
+    | (?P<op><=|>=|<>|!=|==|\*\*|[-+*/^()<>=,])
+    )""",
+    re.VERBOSE,
+)
+
+
+class FormulaError(Exception):
+    """A formula that cannot be read: a diagnostic code, a message, offsets of the place, and the way out."""
+
+    def __init__(self, code: str, message: str, first: int, last: int, help_text: str = "") -> None:
+        super().__init__(message)
+        self.code, self.message, self.first, self.last, self.help = code, message, first, last, help_text
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token: `first`..`last` are its offsets, `last` exclusive."""
+
+    kind: Kind
+    text: str
+    first: int
+    last: int
+
+
+_SPELLINGS = {"!=": "<>", "==": "=", "**": "^"}
+
+
+def tokenize(text: str) -> tuple[Token, ...]:
+    """Split a formula. Raises FormulaError."""
+    tokens: list[Token] = []
+    place = 0
+    end = len(text.rstrip())
+    while place < end:
+        found = _PATTERN.match(text, place)
+        if not found or found.end() > end:
+            first = place + len(text[place:]) - len(text[place:].lstrip())
+            message = f"`{text[first]}` has no meaning in a formula"
+            raise FormulaError("CG405", message, first, first + 1, "formulas hold numbers, names, + - * / ^ ( ) and comparisons")
+        kind: Kind = found.lastgroup  # type: ignore[assignment]
+        first, last = found.span(kind)
+        if (spelled := _SPELLINGS.get(found[kind])) is not None:
+            raise FormulaError("CG405", f"`{found[kind]}` is not an operator here", first, last, f"write `{spelled}`")
+        tokens.append(Token(kind, found[kind].rstrip(), first, first + len(found[kind].rstrip())))
+        place = last
+    tokens.append(Token("end", "", end, end + 1))
+    return tuple(tokens)

@@ -1,0 +1,203 @@
+"""Formula text → formula tree, by precedence climbing.
+
+In: the raw scalar of a formula → Out: `Expr` with a span on every node, or a `Diagnostic`.
+Invariant: the meaning of an expression is fixed here alone; `-2^2` is -(2^2), `2^3^2` and `a < b < c` ask for brackets.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn, cast
+
+from capgraph.diagnostics import Diagnostic, Span, did_you_mean
+from capgraph.formula.functions import FUNCTIONS
+from capgraph.formula.lexer import FormulaError, Token, tokenize
+from capgraph.formula.tree import (
+    COMPARISONS,
+    Binary,
+    BinaryOp,
+    Call,
+    Expr,
+    Number,
+    Reference,
+    Text,
+    Truth,
+    Unary,
+)
+from capgraph.yamltree import Scalar
+
+MAX_LENGTH = 4_000
+MAX_DEPTH = 100
+_WORDS = frozenset({"and", "or", "not", "true", "false"})
+
+
+def parse_formula(text: Scalar) -> Expr | Diagnostic:
+    """Return the tree of a formula, or the first thing that is wrong with it."""
+    try:
+        if len(text) > MAX_LENGTH:
+            raise FormulaError("CG408", f"the formula is longer than {MAX_LENGTH} characters", 0, 1, "split it into quantities")
+        parser = _Parser(text, tokenize(text))
+        tree = parser.disjunction()
+        parser.finish()
+    except FormulaError as error:
+        return Diagnostic(error.code, error.message, text.within(error.first, error.last), error.help)
+    return tree
+
+
+@dataclass
+class _Parser:
+    source: Scalar
+    tokens: tuple[Token, ...]
+    place: int = 0
+    depth: int = 0
+    operations: int = 0
+
+    @property
+    def next(self) -> Token:
+        return self.tokens[self.place]
+
+    def take(self) -> Token:
+        self.place += 1
+        return self.tokens[self.place - 1]
+
+    def at(self, *texts: str) -> bool:
+        token = self.next
+        return token.text in texts and (token.kind == "op" or (token.kind == "name" and token.text in _WORDS))
+
+    def span(self, first: Token, last: Token | None = None) -> Span:
+        return self.source.within(first.first, (last or self.tokens[self.place - 1]).last)
+
+    def finish(self) -> None:
+        if self.next.kind != "end":
+            self.fail(f"`{self.next.text}` stands where an operator or the end of the formula is needed")
+
+    def fail(self, message: str, token: Token | None = None, help_text: str = "", code: str = "CG405") -> NoReturn:
+        token = token or self.next
+        raise FormulaError(code, message, token.first, token.last, help_text)
+
+    def disjunction(self) -> Expr:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(f"the formula nests deeper than {MAX_DEPTH} levels", help_text="split it into quantities", code="CG408")
+        tree = self._chain(("or",), lambda: self._chain(("and",), self.negation))
+        self.depth -= 1
+        return tree
+
+    def negation(self) -> Expr:
+        start = self.next
+        if not self.at("not"):
+            return self.comparison()
+        self.take()
+        self._count(start)
+        operand = self.negation()
+        return Unary("not", operand, self.span(start))
+
+    def comparison(self) -> Expr:
+        start = self.next
+        left = self.sum()
+        if not self.at(*COMPARISONS):
+            return left
+        op = cast(BinaryOp, self.take().text)
+        right = self.sum()
+        if self.at(*COMPARISONS):
+            self.fail("comparisons do not chain", help_text="join two comparisons with `and`", code="CG407")
+        return Binary(op, left, right, self.span(start))
+
+    def sum(self) -> Expr:
+        return self._chain(("+", "-"), lambda: self._chain(("*", "/"), self.sign))
+
+    def _chain(self, ops: tuple[str, ...], operand: Callable[[], Expr]) -> Expr:
+        start = self.next
+        tree = operand()
+        while self.at(*ops):
+            self._count(self.next)
+            op = cast(BinaryOp, self.take().text)
+            tree = Binary(op, tree, operand(), self.span(start))
+        return tree
+
+    def _count(self, token: Token) -> None:
+        self.operations += 1
+        if self.operations > 2 * MAX_DEPTH:
+            self.fail(
+                f"the formula has more than {2 * MAX_DEPTH} operations", token, "split it into quantities", code="CG408"
+            )
+
+    def sign(self) -> Expr:
+        start = self.next
+        if self.at("-"):
+            self._count(self.take())
+            return Unary("-", self.sign(), self.span(start))
+        if self.at("+"):
+            self.fail("a sign `+` has no meaning here", help_text="leave it out")
+        return self.power()
+
+    def power(self) -> Expr:
+        start = self.next
+        left = self.atom()
+        if not self.at("^"):
+            return left
+        self.take()
+        negative = self.at("-")
+        right = self.sign() if negative else self.atom()
+        if self.at("^"):
+            self.fail("a power of a power is ambiguous", help_text="write `(a^b)^c` or `a^(b^c)`", code="CG406")
+        return Binary("^", left, right, self.span(start))
+
+    def atom(self) -> Expr:
+        token = self.take()
+        if token.kind == "number":
+            return _number(token, self.span(token, token))
+        if token.kind == "text":
+            return Text(token.text[1:-1], self.span(token, token))
+        if token.text == "(" and token.kind == "op":
+            return self._brackets(token)
+        if token.kind == "name" and token.text in ("true", "false"):
+            return Truth(token.text == "true", self.span(token, token))
+        if token.kind == "name" and token.text not in _WORDS:
+            return self._call(token) if self.at("(") else Reference(sys.intern(token.text), self.span(token, token))
+        self.place -= 1
+        found = f"`{token.text}` stands" if token.kind != "end" else "the formula ends"
+        self.fail(f"{found} where a number, a name or a bracket is needed")
+
+    def _brackets(self, opening: Token) -> Expr:
+        inner = self.disjunction()
+        if not self.at(")"):
+            self.fail("a bracket is not closed", opening, "add `)`")
+        self.take()
+        return inner
+
+    def _call(self, name: Token) -> Expr:
+        self.take()
+        arguments = [self.disjunction()] if not self.at(")") else []
+        while self.at(","):
+            self.take()
+            arguments.append(self.disjunction())
+        if not self.at(")"):
+            self.fail(f"the arguments of `{name.text}` are not closed", name, "add `)` or `,`")
+        self.take()
+        self._check_call(name, len(arguments))
+        return Call(name.text, tuple(arguments), self.span(name))
+
+    def _check_call(self, name: Token, given: int) -> None:
+        if name.text == "if":
+            wanted, fits = "a condition and two values", given == 3
+        elif (function := FUNCTIONS.get(name.text)) is None:
+            help_text = did_you_mean(name.text, ("if", *FUNCTIONS)) or f"there are if, {', '.join(FUNCTIONS)}"
+            self.fail(f"unknown function `{name.text}`", name, help_text, "CG403")
+        elif function.variadic:
+            wanted, fits = "at least one value", given >= 1
+        else:
+            wanted, fits = ", ".join(function.parameters), given == len(function.parameters)
+        if not fits:
+            self.fail(f"`{name.text}` takes {wanted}; {given} given", name, code="CG404")
+
+
+def _number(token: Token, span: Span) -> Number:
+    text = token.text.replace("_", "")
+    percent = text.endswith("%")
+    value = float(text.rstrip("% "))
+    if value in (float("inf"), float("-inf")):
+        raise FormulaError("CG405", f"`{token.text}` is too large", token.first, token.last)
+    return Number(value / 100 if percent else value, token.text, span)

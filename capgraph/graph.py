@@ -1,0 +1,109 @@
+"""Model → Graph: what needs what, in which order, and where it runs in a circle.
+
+In: `Model` → Out: `Graph` over step ids, or a diagnostic per circle.
+Invariant: networkx is imported here alone; the graph is frozen; the same model always gives the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from capgraph.diagnostics import Diagnostic, Related, Span
+from capgraph.formula.tree import Expr, references
+from capgraph.model import Formula, Lookup, Model
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The steps in calculation order, and each step's direct inputs and users."""
+
+    order: tuple[str, ...]
+    uses: Mapping[str, tuple[str, ...]]
+    used_by: Mapping[str, tuple[str, ...]]
+
+
+def formulas(model: Model) -> Iterator[tuple[str, Expr]]:
+    """Yield the id and the tree of everything that is computed: quantities, `check.<id>` and `rule.<n>`."""
+    for name, quantity in model.quantities.items():
+        if isinstance(quantity.definition, Formula):
+            yield name, quantity.definition.expr
+    for name, check in model.checks.items():
+        yield f"check.{name}", check.condition
+    for number, rule in enumerate(model.decision.rules if model.decision else (), 1):
+        if rule.when is not None:
+            yield f"rule.{number}", rule.when
+
+
+def order(model: Model) -> tuple[Graph | None, tuple[Diagnostic, ...]]:
+    """Return the graph of a model, or its circles."""
+    import networkx as nx
+
+    uses = {name: tuple(dict.fromkeys(node.name for node in references(expr))) for name, expr in formulas(model)}
+    for name, quantity in model.quantities.items():
+        uses.setdefault(name, (quantity.definition.choice,) if isinstance(quantity.definition, Lookup) else ())
+    place = {name: number for number, name in enumerate((*model.quantities, *(set(uses) - set(model.quantities))))}
+    steps = nx.DiGraph()
+    steps.add_nodes_from(uses)
+    steps.add_edges_from((source, name) for name, sources in uses.items() for source in sources)
+    frozen = nx.freeze(steps)
+    circles = tuple(_circles(frozen, model))
+    if circles:
+        return None, circles
+    rank = {name: (name not in model.quantities, place[name] if name in model.quantities else name) for name in uses}
+    ordered = tuple(nx.lexicographical_topological_sort(frozen, key=lambda name: _key(rank[name])))
+    used_by = {name: tuple(sorted(frozen.successors(name))) for name in ordered}
+    return Graph(ordered, uses, used_by), ()
+
+
+def _key(rank: tuple[bool, int | str]) -> tuple[bool, int, str]:
+    late, place = rank
+    return (late, place, "") if isinstance(place, int) else (late, 0, place)
+
+
+def _circles(steps: nx.DiGraph[str], model: Model) -> Iterator[Diagnostic]:
+    import networkx as nx
+
+    for component in sorted(nx.strongly_connected_components(steps), key=min):
+        first = min(component)
+        if len(component) > 1 or steps.has_edge(first, first):
+            yield _circle(_shortest(steps.subgraph(component)), model)
+
+
+def _shortest(component: nx.DiGraph[str]) -> list[str]:
+    """Return the shortest loop of a strongly connected component, in the direction of calculation."""
+    import networkx as nx
+
+    loops = []
+    for name in sorted(component)[:200]:
+        if component.has_edge(name, name):
+            return [name]
+        distances = nx.single_source_shortest_path(component, name)
+        loops.extend(distances[before] for before in component.predecessors(name) if before in distances)
+    return min(loops, key=lambda loop: (len(loop), loop))
+
+
+def _circle(loop: list[str], model: Model) -> Diagnostic:
+    start = loop.index(min(loop))
+    names = loop[start:] + loop[:start]
+    # Read as a person does: each name needs the next one.
+    names.reverse()
+    names = names[-1:] + names[:-1]
+    hops = " → ".join((*names, names[0]))
+    places = [(name, _reference(model, name, names[(index + 1) % len(names)])) for index, name in enumerate(names)]
+    related = tuple(
+        Related(f"`{name}` needs `{names[(index + 1) % len(names)]}`", span) for index, (name, span) in enumerate(places)
+    )
+    message = f"`{names[0]}` needs itself" if len(names) == 1 else f"quantities need each other in a circle: {hops}"
+    return Diagnostic("CG411", message, places[0][1], "break the circle: make one of them an input", related=related[1:])
+
+
+def _reference(model: Model, name: str, wanted: str) -> Span:
+    definition = model.quantities[name].definition
+    if isinstance(definition, Formula):
+        return next(node.span for node in references(definition.expr) if node.name == wanted)
+    return model.quantities[name].provenance.origin

@@ -1,0 +1,320 @@
+"""A path → one set of declarations: includes gathered, `extends` laid over.
+
+In: the file of a model or plan → Out: `Joined`, with the place of every entry kept, and diagnostics.
+Invariant: includes stay inside their file's folder; nothing is read but YAML files; the same names on every machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from capgraph.declarations import CatalogDecl, DecisionDecl, Declaration, FileDecl, QuantityDecl
+from capgraph.decode import decode
+from capgraph.diagnostics import Diagnostic, Related, Source, Span, did_you_mean, has_errors, known_names
+from capgraph.resources import models_root
+from capgraph.yamltree import MAX_BYTES, Scalar, read
+
+MAX_FILES = 200
+_KINDS = ("scenarios", "checks", "levers", "charts")
+_TOLD = ("source", "as_of", "range")
+
+
+@dataclass
+class Joined:
+    """The declarations of a model with its plans laid over; `section_of` and entries keep the order of the files."""
+
+    model: str = ""
+    plan: str = ""
+    title: str = ""
+    description: str = ""
+    as_of: Scalar | None = None
+    origin: Span | None = None
+    sections: list[str] = field(default_factory=list)
+    section_of: dict[str, str] = field(default_factory=dict)
+    quantities: dict[Scalar, QuantityDecl] = field(default_factory=dict)
+    catalogs: dict[Scalar, CatalogDecl] = field(default_factory=dict)
+    scenarios: dict[Scalar, Any] = field(default_factory=dict)
+    checks: dict[Scalar, Any] = field(default_factory=dict)
+    levers: dict[Scalar, Any] = field(default_factory=dict)
+    charts: dict[Scalar, Any] = field(default_factory=dict)
+    key_figures: tuple[Scalar, ...] = ()
+    decision: DecisionDecl | None = None
+    files: list[tuple[str, str]] = field(default_factory=list)
+
+
+def shipped_models() -> tuple[str, ...]:
+    """Return the names of the models that ship."""
+    return tuple(sorted(folder.parent.name for folder in models_root().glob("*/model.yaml")))
+
+
+def locate(argument: str) -> Path | Diagnostic:
+    """Find the file that a command line names: a YAML file, a folder with `model.yaml`, or a shipped model."""
+    path = Path(argument)
+    shipped = models_root() / argument / "model.yaml"
+    if path.is_dir():
+        inside = next((path / name for name in ("model.yaml", "plan.yaml") if (path / name).is_file()), None)
+        if inside is None and not (_is_name(argument) and shipped.is_file()):
+            return Diagnostic("CG116", f"the folder {argument} has no model.yaml", None, "name the YAML file of the model or plan")
+        return inside or shipped
+    if path.is_file():
+        return path
+    if _is_name(argument) and shipped.is_file():
+        return shipped
+    near = did_you_mean(argument, (*shipped_models(), *(entry.name for entry in Path().glob("*.yaml"))))
+    help_text = near or f"models that ship: {known_names(shipped_models())}"
+    return Diagnostic("CG115", f"there is no file, folder or shipped model called `{argument}`", None, help_text)
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and not any(char in text for char in "/\\.") and text not in ("..", ".")
+
+
+def join(path: Path) -> tuple[Joined | None, tuple[Diagnostic, ...]]:
+    """Read a model or plan with everything it includes and extends."""
+    joiner = _Joiner()
+    joined = joiner.load(path, None)
+    return joined, tuple(joiner.found)
+
+
+@dataclass
+class _Joiner:
+    found: list[Diagnostic] = field(default_factory=list)
+    chain: list[Path] = field(default_factory=list)
+    count: int = 0
+    read_files: list[tuple[str, str]] = field(default_factory=list)
+
+    def load(self, path: Path, asked: Span | None) -> Joined | None:
+        """Return the joined declarations of one model or plan, its parents first."""
+        resolved = Path(os.path.realpath(path))
+        if resolved in self.chain:
+            hops = " → ".join(item.parent.name + "/" + item.name for item in (*self.chain, resolved))
+            self.found.append(Diagnostic("CG114", f"`extends` runs in a circle: {hops}", asked, "let one of them stand alone"))
+            return None
+        self.chain.append(resolved)
+        files: list[tuple[Scalar | None, FileDecl]] = []
+        head = self._gather(path, path.parent, asked, files, [])
+        if head is None:
+            return None
+        joined = self._parent(path, head)
+        if joined is None or has_errors(self.found):
+            return joined
+        _lay_head(joined, head, path)
+        _Layer(joined, self.found, is_plan=head.extends is not None).lay(tuple(declared for _, declared in files))
+        joined.files.extend(self.read_files)
+        self.read_files = []
+        return joined
+
+    def _parent(self, path: Path, head: FileDecl) -> Joined | None:
+        if head.extends is None:
+            return Joined()
+        gathered, self.read_files = self.read_files, []
+        target = self._extended(path, head.extends)
+        if isinstance(target, Diagnostic):
+            self.found.append(target)
+            return None
+        parent = self.load(target, head.extends.span)
+        self.read_files = gathered
+        return parent
+
+    def _extended(self, path: Path, name: Scalar) -> Path | Diagnostic:
+        if os.path.isabs(name):
+            return Diagnostic("CG113", f"`extends: {name}` is an absolute path", name.span, "write it relative to this file")
+        near = path.parent / name
+        if near.is_dir() and (near / "model.yaml").is_file():
+            return near / "model.yaml"
+        if near.is_file() and near.suffix in (".yaml", ".yml"):
+            return near
+        if _is_name(name) and (models_root() / name / "model.yaml").is_file():
+            return models_root() / name / "model.yaml"
+        help_text = did_you_mean(name, shipped_models()) or f"models that ship: {known_names(shipped_models())}"
+        return Diagnostic("CG115", f"`extends: {name}` is neither a shipped model nor a file near this one", name.span, help_text)
+
+    def _gather(
+        self,
+        path: Path,
+        root: Path,
+        asked: Span | None,
+        files: list[tuple[Scalar | None, FileDecl]],
+        seen: list[Path],
+    ) -> FileDecl | None:
+        """Read one file and what it includes, in reading order."""
+        self.count += 1
+        if self.count > MAX_FILES:
+            self.found.append(Diagnostic("CG117", f"the model has more than {MAX_FILES} files", asked, "join some of them"))
+            return None
+        declared = self._read(path, root, asked)
+        if declared is None:
+            return None
+        files.append((None, declared))
+        for name in declared.include:
+            target = self._included(path, root, name, seen)
+            if isinstance(target, Diagnostic):
+                self.found.append(target)
+            else:
+                seen.append(target)
+                self._gather(target, root, name.span, files, seen)
+        return declared
+
+    def _included(self, path: Path, root: Path, name: Scalar, seen: list[Path]) -> Path | Diagnostic:
+        target = Path(os.path.realpath(path.parent / name))
+        if not target.is_relative_to(os.path.realpath(root)):
+            message = f"`{name}` lies outside the model's folder"
+            return Diagnostic("CG113", message, name.span, "include files of the model's own folder; use `extends` for a model elsewhere")
+        if target in seen or target == Path(os.path.realpath(path)):
+            return Diagnostic("CG114", f"`{name}` is included twice", name.span, "keep one of the two lines")
+        if not target.is_file():
+            siblings = (str(item.relative_to(path.parent)) for item in path.parent.rglob("*.yaml"))
+            message = f"the included file `{name}` does not exist"
+            return Diagnostic("CG109", message, name.span, did_you_mean(name, siblings) or "check the name")
+        return target
+
+    def _read(self, path: Path, root: Path, asked: Span | None) -> FileDecl | None:
+        shown = os.path.relpath(path) if not path.is_absolute() or path.is_relative_to(Path.cwd()) else str(path)
+        name = f"{Path(os.path.realpath(root)).name}/{os.path.relpath(os.path.realpath(path), os.path.realpath(root))}"
+        try:
+            data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
+        except OSError as error:
+            self.found.append(Diagnostic("CG109", f"{shown} cannot be read: {error.strerror}", asked, "check the path and its rights"))
+            return None
+        if data is None:
+            message = f"{shown} is larger than {MAX_BYTES // 1024**2} MiB"
+            self.found.append(Diagnostic("CG111", message, asked, "split the model into several files"))
+            return None
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = data[: error.start].count(b"\n") + 1
+            self.found.append(Diagnostic("CG110", f"{shown} is not UTF-8 text (line {line})", asked, "save the file as UTF-8"))
+            return None
+        source = Source(name.replace(os.sep, "/"), text, shown)
+        tree, wrong = read(source)
+        self.found.extend(wrong)
+        if has_errors(wrong):
+            return None
+        declared, wrong = decode(tree, Span(source, 1, 1, 1, 2))
+        self.found.extend(wrong)
+        self.read_files.append((source.name, sha256(data).hexdigest()))
+        return declared
+
+
+def _lay_head(joined: Joined, head: FileDecl, path: Path) -> None:
+    default = path.parent.name if path.name == "model.yaml" else path.stem
+    if head.extends is None:
+        joined.model = str(head.model or default)
+    else:
+        joined.plan = str(head.plan or head.model or default)
+    joined.title = str(head.title or joined.title or joined.model)
+    joined.description = str(head.description or joined.description)
+    joined.as_of = head.as_of or joined.as_of
+
+
+@dataclass
+class _Layer:
+    """Lays the files of one model or plan over what is joined so far."""
+
+    joined: Joined
+    found: list[Diagnostic]
+    is_plan: bool
+    own: dict[str, dict[str, Span]] = field(default_factory=dict)
+
+    def lay(self, files: tuple[FileDecl, ...]) -> None:
+        for declared in files:
+            section = str(declared.section or ("Plan" if self.is_plan else "Quantities"))
+            self._quantities(declared.quantities, section)
+            for kind in _KINDS:
+                self._entries(kind, getattr(declared, kind), getattr(self.joined, kind))
+            if declared.catalog is not None:
+                table = CatalogDecl(label=declared.label, fields=declared.fields, rows=declared.rows)
+                self._catalog(declared.catalog, table)
+            for name, table in declared.catalogs.items():
+                self._catalog(name, table)
+            self.joined.key_figures = declared.key_figures or self.joined.key_figures
+            if declared.decision is not None:
+                self.joined.decision = _over(self.joined.decision, declared.decision)
+
+    def _quantities(self, declared: Mapping[Scalar, QuantityDecl | None], section: str) -> None:
+        target = self.joined.quantities
+        for name, decl in declared.items():
+            if not self._new("quantity", name) or decl is None:
+                self._remove(name, decl, target)
+                continue
+            before = _replace_key(target, name)
+            target[name] = _over_quantity(before, decl) if before else decl
+            if name not in self.joined.section_of:
+                self.joined.section_of[name] = section
+            if section not in self.joined.sections and self.joined.section_of[name] == section:
+                self.joined.sections.append(section)
+
+    def _entries(self, kind: str, declared: Mapping[Scalar, Any], target: dict[Scalar, Any]) -> None:
+        for name, decl in declared.items():
+            if self._new(kind, name) and decl is not None:
+                target[name] = _over(_replace_key(target, name), decl)
+            else:
+                self._remove(name, decl, target)
+
+    def _catalog(self, name: Scalar, table: CatalogDecl) -> None:
+        before = _replace_key(self.joined.catalogs, name)
+        if before is None:
+            self.joined.catalogs[name] = table
+            for row in table.rows:
+                self._new(f"row of {name}", row)
+            return
+        rows = dict(before.rows)
+        for row, cells in table.rows.items():
+            if self._new(f"row of {name}", row) and cells is not None:
+                old = _replace_key(rows, row) or {}
+                rows[row] = {**{key: cell for key, cell in old.items() if key not in cells}, **cells}
+            else:
+                self._remove(row, cells, rows)
+        merged = {"label": table.label or before.label, "fields": {**before.fields, **table.fields}, "rows": rows}
+        self.joined.catalogs[name] = before.model_copy(update=merged)
+
+    def _new(self, kind: str, name: Scalar) -> bool:
+        """Report a second definition of one id within the files of one model."""
+        places = self.own.setdefault(kind, {})
+        if name in places:
+            related = (Related("first defined here", places[name]),)
+            message = f"{kind.rstrip('s')} `{name}` is defined twice in this model"
+            self.found.append(Diagnostic("CG209", message, name.span, "keep one of the two", related=related))
+            return False
+        places[name] = name.span
+        return True
+
+    def _remove(self, name: Scalar, decl: object, target: dict[Scalar, Any]) -> None:
+        """Carry out `id: null`, which takes an entry of the extended model away."""
+        if decl is None and target.pop(name, None) is None:
+            help_text = did_you_mean(name, target) or "an empty entry removes one of the extended model"
+            self.found.append(Diagnostic("CG210", f"`{name}` is empty, and there is nothing to remove", name.span, help_text))
+
+
+def _replace_key(target: dict[Scalar, Any], name: Scalar) -> Any:
+    """Return the entry under a name; the entry keeps its place in the order, its key takes the new origin."""
+    if name not in target:
+        return None
+    items = [(name if key == name else key, value) for key, value in target.items()]
+    target.clear()
+    target.update(items)
+    return target[name]
+
+
+def _over(before: Any, decl: Declaration) -> Any:
+    if before is None:
+        return decl
+    return before.model_copy(update={key: getattr(decl, key) for key in decl.model_fields_set})
+
+
+def _over_quantity(before: QuantityDecl, decl: QuantityDecl) -> QuantityDecl:
+    """Lay a quantity over another: a new definition drops what was said of the old one's value."""
+    dropped: dict[str, None] = {}
+    if decl.model_fields_set & {"value", "choose", "formula"}:
+        dropped = dict.fromkeys(("value", "choose", "default", "formula", *_TOLD))
+        if decl.formula is not None or before.formula is not None:
+            dropped["because"] = None
+    kept = before.model_copy(update=dropped)
+    merged: QuantityDecl = _over(kept, decl)
+    return merged

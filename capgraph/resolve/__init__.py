@@ -1,0 +1,9 @@
+"""Declarations → Model: every name bound, every number in its unit, every formula a tree.
+
+In: `Joined` → Out: `Model`, or all that does not fit at once.
+Invariant: what `Model` names exists; numbers are within their limits; messages and formulas have been read.
+"""
+
+from capgraph.resolve.model import resolve
+
+__all__ = ["resolve"]

@@ -1,0 +1,92 @@
+"""Catalog declarations → catalogs: fields with units, rows with numbers in them.
+
+In: `Joined.catalogs` → Out: catalogs in the scope. Invariant: a row holds only fields of its catalog; a field it lacks is absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from capgraph.declarations import CatalogDecl, FieldDecl, RowDecl
+from capgraph.diagnostics import did_you_mean, known_names
+from capgraph.model import Catalog, Field, Limits, Provenance, Row, Value
+from capgraph.resolve.scope import Scope, _short
+from capgraph.yamltree import Scalar
+
+ROW_KEYS = ("name", "source", "as_of", "note", "unverified")
+
+
+def resolve_catalogs(declared: Mapping[Scalar, CatalogDecl], scope: Scope) -> None:
+    """Bind every catalog into the scope."""
+    for name, decl in declared.items():
+        if not scope.check_name(name, "catalog"):
+            continue
+        fields = {str(key): field for key, item in decl.fields.items() if (field := _field(key, item, scope))}
+        rows = {}
+        for row_id, cells in decl.rows.items():
+            if cells is None:
+                scope.report("CG202", f"the row `{row_id}` of `{name}` is empty", row_id.span, "give its fields, or remove it")
+            elif row := _row(row_id, cells, fields, decl, scope):
+                rows[str(row_id)] = row
+        if not decl.fields:
+            scope.report("CG301", f"the catalog `{name}` has no fields", name.span, "declare `fields:`, or check the catalog's name")
+        scope.catalogs[str(name)] = Catalog(str(name), str(decl.label or _titled(name)), fields, rows, name.span)
+
+
+def _titled(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _field(name: Scalar, decl: FieldDecl, scope: Scope) -> Field | None:
+    if name in ROW_KEYS:
+        scope.report("CG205", f"`{name}` is a key of every row and cannot be a field", name.span, "choose another name")
+        return None
+    if not scope.check_name(name, "field"):
+        return None
+    kind = decl.type or "number"
+    if kind == "number" and decl.unit is None:
+        scope.report("CG202", f"the field `{name}` lacks a unit", name.span, "add `unit: …`, or `type: text`")
+        return None
+    unit = scope.unit(decl.unit) if decl.unit is not None else None
+    if kind == "number" and unit is None:
+        return None
+    limits = scope.limits(decl.range, None, None, unit)
+    return Field(str(name), str(decl.label or _titled(name)), kind, unit, limits, name.span)
+
+
+def _row(row_id: Scalar, cells: RowDecl, fields: Mapping[str, Field], decl: CatalogDecl, scope: Scope) -> Row | None:
+    values: dict[str, Value] = {}
+    for key, cell in cells.items():
+        if key in ROW_KEYS or cell is None:
+            continue
+        field = fields.get(key)
+        if field is None:
+            if key not in decl.fields:
+                legal = (*fields, *ROW_KEYS)
+                help_text = did_you_mean(key, legal) or f"fields: {known_names(legal, 20)}"
+                scope.report("CG303", f"`{key}` is no field of this catalog", key.span, help_text)
+            continue
+        value = _cell(cell, field, scope)
+        if value is not None:
+            values[str(key)] = value
+    told = {str(key): str(cell) for key, cell in cells.items() if key in ROW_KEYS and cell is not None}
+    provenance = Provenance(row_id.span, "", told.get("source", ""), told.get("as_of", ""))
+    unverified = tuple(item.strip() for item in told.get("unverified", "").split(",") if item.strip())
+    return Row(str(row_id), told.get("name", str(row_id)), values, provenance, told.get("note", ""), unverified)
+
+
+def _cell(cell: Scalar, field: Field, scope: Scope) -> Value | None:
+    if field.kind == "text":
+        return str(cell)
+    if field.kind == "yes/no":
+        return scope.yes_no(cell)
+    assert field.unit is not None
+    value = scope.number(cell, field.unit)
+    if value is not None and not _plausible(value, field.limits):
+        span = f"{field.limits.low:g} to {field.limits.high:g} {field.unit}"
+        scope.report("CG307", f"`{field.id}` is {_short(cell)}; the catalog expects {span}", cell.span, "correct the value, or the field's range")
+    return value
+
+
+def _plausible(value: float, limits: Limits) -> bool:
+    return (limits.low is None or value >= limits.low) and (limits.high is None or value <= limits.high)

@@ -1,0 +1,202 @@
+"""Scenario, check, lever, chart and decision declarations → their bound forms.
+
+In: `Joined` and a scope that knows every quantity → Out: the entries of `Model`.
+Invariant: settings hold values in their quantities' units; messages are split into texts and slots.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+from capgraph.declarations import DecisionDecl, OptionDecl, RuleDecl, ScenarioDecl, Settings
+from capgraph.diagnostics import Span
+from capgraph.formula.tree import Truth
+from capgraph.join import Joined
+from capgraph.model import (
+    Chart,
+    Check,
+    Choose,
+    Decision,
+    Lever,
+    Lookup,
+    Message,
+    Option,
+    Provenance,
+    Rule,
+    Scenario,
+    Setting,
+    Slot,
+)
+from capgraph.resolve.scope import Scope
+from capgraph.units import Unit
+from capgraph.yamltree import Scalar
+
+_SLOT = re.compile(r"\{([^{}]*)\}")
+_INSIDE = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)?)\s*(?::\s*(\d+)?\s*(.*?)\s*)?")
+
+
+def _titled(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ").capitalize()
+
+
+def resolve_scenarios(joined: Joined, scope: Scope) -> dict[str, Scenario]:
+    """Bind the scenarios, each with what it inherits; without any, `base` is the one scenario."""
+    if not joined.scenarios:
+        origin = joined.origin or next(iter(joined.quantities)).span
+        return {"base": Scenario("base", "Base", {}, (), Provenance(origin))}
+    own = {str(name): _settings(decl.set, scope, "scenario") for name, decl in joined.scenarios.items()}
+    declared = {str(name): (name, decl) for name, decl in joined.scenarios.items()}
+    made = {}
+    for name, (key, decl) in declared.items():
+        settings = {}
+        for ancestor in _lineage(key, declared, scope):
+            settings.update(own[ancestor])
+        told = Provenance(key.span, str(decl.because or ""), str(decl.source or ""), str(decl.as_of or ""))
+        made[name] = Scenario(name, str(decl.label or _titled(name)), settings, tuple(own[name]), told)
+    return made
+
+
+def _lineage(name: Scalar, declared: Mapping[str, tuple[Scalar, ScenarioDecl]], scope: Scope) -> list[str]:
+    """Return a scenario's ancestors, the eldest first, and itself."""
+    chain = [str(name)]
+    while (parent := declared[chain[-1]][1].extends) is not None:
+        if parent in chain:
+            hops = " → ".join((*chain, str(parent)))
+            scope.report("CG306", f"scenarios extend each other in a circle: {hops}", parent.span, "let one of them stand alone")
+            break
+        if not scope.known(parent, declared, "scenario", "CG305"):
+            break
+        chain.append(str(parent))
+    return chain[::-1]
+
+
+def _settings(declared: Settings, scope: Scope, kind: str) -> dict[str, Setting]:
+    made = {}
+    for name, text in declared.items():
+        if "." in name or name not in scope.quantities:
+            settable = (item.id for item in scope.quantities.values() if not isinstance(item.definition, Lookup))
+            scope.known(name, settable, "quantity", "CG304")
+            continue
+        quantity = scope.quantities[str(name)]
+        if kind == "lever" and not quantity.is_input:
+            scope.report("CG304", f"`{name}` is computed; a lever changes inputs", name.span, "name one of its inputs")
+            continue
+        value = scope.setting(quantity, text)
+        if value is not None:
+            made[str(name)] = Setting(value, text.span)
+    return made
+
+
+def resolve_checks(joined: Joined, scope: Scope) -> dict[str, Check]:
+    """Bind the checks."""
+    made = {}
+    for name, decl in joined.checks.items():
+        condition = scope.formula(decl.condition)
+        message = resolve_message(decl.message, scope)
+        if condition is not None and scope.check_name(name, "check"):
+            label = str(decl.label or _titled(name))
+            made[str(name)] = Check(str(name), label, condition, str(decl.condition).strip(), message, decl.severity, name.span)
+    return made
+
+
+def resolve_levers(joined: Joined, scope: Scope) -> dict[str, Lever]:
+    """Bind the levers."""
+    made = {}
+    for name, decl in joined.levers.items():
+        told = Provenance(name.span, str(decl.because or ""), str(decl.source or ""))
+        shows = tuple(str(item) for item in decl.shows if scope.known(item, scope.quantities, "quantity", "CG304"))
+        made[str(name)] = Lever(str(name), str(decl.label or _titled(name)), _settings(decl.set, scope, "lever"), shows, told)
+    return made
+
+
+def resolve_charts(joined: Joined, scope: Scope) -> dict[str, Chart]:
+    """Bind the charts; parts and whole must be of one dimension."""
+    made = {}
+    for name, decl in joined.charts.items():
+        named = (*decl.parts, *((decl.whole,) if decl.whole is not None else ()))
+        if not all([scope.known(item, scope.quantities, "quantity", "CG304") for item in named]):
+            continue
+        units = {unit.dimension if (unit := scope.quantities[str(item)].unit) else None for item in named}
+        if len(units) > 1:
+            scope.report("CG502", f"the parts of the chart `{name}` have different units", name.span, "chart quantities of one unit")
+        whole = str(decl.whole) if decl.whole is not None else None
+        made[str(name)] = Chart(str(name), str(decl.label or _titled(name)), tuple(map(str, decl.parts)), whole)
+    return made
+
+
+def resolve_decision(decl: DecisionDecl | None, origin: Span | None, scope: Scope) -> Decision | None:
+    """Bind the decision: its target, options and rules."""
+    if decl is None or origin is None:
+        return None
+    options = {str(name): _option(name, option or OptionDecl(), scope) for name, option in decl.options.items()}
+    rules = tuple(rule for item in decl.rules if (rule := _rule(item, options, scope)))
+    target = None
+    if decl.target is not None and scope.known(decl.target, scope.quantities, "quantity", "CG304"):
+        target = str(decl.target)
+    texts = (tuple(map(str, items)) for items in (decl.exceptions, decl.policy, decl.alerts))
+    return Decision(str(decl.question or ""), target, options, rules, *texts, origin)
+
+
+def _option(name: Scalar, decl: OptionDecl, scope: Scope) -> Option:
+    cost = None
+    if decl.cost is not None and scope.known(decl.cost, scope.quantities, "quantity", "CG304"):
+        cost = str(decl.cost)
+    shows = tuple(str(item) for item in decl.shows if scope.known(item, scope.quantities, "quantity", "CG304"))
+    label = str(decl.label or _titled(name))
+    return Option(str(name), label, cost, shows, str(decl.because or ""), str(decl.risk or ""), name.span)
+
+
+def _rule(decl: RuleDecl, options: Mapping[str, Option], scope: Scope) -> Rule | None:
+    when = scope.formula(decl.when) if decl.when is not None else None
+    headline = resolve_message(decl.headline, scope)
+    known = scope.known(decl.option, options, "option", "CG309")
+    if not known or (decl.when is not None and when is None):
+        return None
+    text = str(decl.when).strip() if decl.when is not None else ""
+    always = when is None or when == Truth(True, decl.option.span)
+    return Rule(None if always else when, text, str(decl.option), headline, decl.option.span)
+
+
+def resolve_message(text: Scalar, scope: Scope) -> Message:
+    """Split a message into texts and slots such as `{weights:1 GiB/replica}`."""
+    parts: list[str | Slot] = []
+    place = 0
+    for found in _SLOT.finditer(text):
+        if found.start() > place:
+            parts.append(text[place : found.start()])
+        place = found.end()
+        if slot := _slot(found[1], text.within(found.start(), found.end()), text.within(found.start() + 1, found.end() - 1), scope):
+            parts.append(slot)
+    if place < len(text):
+        parts.append(text[place:])
+    if any(isinstance(part, str) and set("{}") & set(part) for part in parts):
+        scope.report("CG410", "a brace in this message is not closed", text.span, "write a quantity as `{name}` or `{name:1 unit}`")
+    return tuple(parts)
+
+
+def _slot(inside: str, whole: Span, span: Span, scope: Scope) -> Slot | None:
+    found = _INSIDE.fullmatch(inside)
+    if not found:
+        scope.report("CG410", f"`{{{inside}}}` is not a value in a message", whole, "write `{name}`, `{name:1}` or `{name:1 unit}`")
+        return None
+    name, decimals, unit_text = found[1], int(found[2] or 0), found[3] or ""
+    if not scope.bind(name, span):
+        return None
+    if decimals > 9:
+        scope.report("CG410", f"`{{{inside}}}` asks for {decimals} decimals", whole, "ask for at most 9")
+        return None
+    quantity = scope.quantities[name]
+    if isinstance(quantity.definition, Choose | Lookup) and quantity.unit is None:
+        return Slot(name, 0, None, span)
+    if unit_text == "-":
+        return Slot(name, decimals, _BARE, span)
+    unit = scope.unit(Scalar.at(unit_text, span, None, 0)) if unit_text else quantity.unit
+    if unit and quantity.unit and unit.dimension != quantity.unit.dimension:
+        scope.report("CG502", f"`{name}` is in {quantity.unit}, the message asks for {unit}", span, f"ask for a multiple of {quantity.unit}")
+        return None
+    return Slot(name, decimals, unit, span)
+
+
+_BARE = Unit("", (), Fraction(1), ())

@@ -1,0 +1,206 @@
+"""What resolving knows so far: the names that are legal, the diagnostics, and how texts become values.
+
+In: raw scalars → Out: numbers in a unit, units, formula trees with every reference bound.
+Invariant: each failure is reported once, at its place, with the names that are legal there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from capgraph.diagnostics import Diagnostic, Severity, Span, did_you_mean, known_names
+from capgraph.formula.functions import FUNCTIONS
+from capgraph.formula.parser import parse_formula
+from capgraph.formula.tree import Expr, references
+from capgraph.model import Catalog, Choose, Limits, Lookup, Provenance, Quantity, Value
+from capgraph.units import Unit, UnitError, known_units, parse_unit
+from capgraph.yamltree import Scalar
+
+_NUMBER = re.compile(r"\s*([+-]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d{1,3})?)\s*(.*?)\s*", re.DOTALL)
+_NAME = re.compile(r"[^\W\d]\w*")
+RESERVED = frozenset({"and", "or", "not", "true", "false", "if", *FUNCTIONS})
+BASIS = frozenset({"GPU", "replica", "node", "sequence", "request", "user"})
+YES_NO = {"true": True, "yes": True, "false": False, "no": False}
+
+
+@dataclass
+class Scope:
+    """The names bound so far and everything found wrong; `quantities` gains the lookups that formulas use."""
+
+    quantities: dict[str, Quantity] = field(default_factory=dict)
+    catalogs: dict[str, Catalog] = field(default_factory=dict)
+    found: list[Diagnostic] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+    """Ids that are declared, but wrongly: naming them is no second mistake."""
+
+    def report(
+        self, code: str, message: str, span: Span | None, help_text: str = "", severity: Severity = "error"
+    ) -> None:
+        """Collect one diagnostic."""
+        self.found.append(Diagnostic(code, message, span, help_text, severity=severity))
+
+    def check_name(self, name: Scalar, kind: str) -> bool:
+        """Report an id that formulas could not name."""
+        if not _NAME.fullmatch(name):
+            near = re.sub(r"\W+", "_", name).strip("_")
+            self.report("CG205", f"`{name}` cannot be the name of a {kind}", name.span, f"write `{near or 'a_name'}`: letters, digits and `_`")
+            return False
+        if name in RESERVED:
+            self.report("CG205", f"`{name}` is a word of the formula language", name.span, "choose another name")
+            return False
+        return True
+
+    def unit(self, text: Scalar) -> Unit | None:
+        """Read a unit."""
+        try:
+            return parse_unit(str(text))
+        except UnitError as error:
+            near = did_you_mean(error.symbol, known_units()) if error.symbol else ""
+            place = text.find(error.symbol) if error.symbol else -1
+            span = text.within(place, place + len(error.symbol)) if place >= 0 else text.span
+            self.report("CG501", str(error), span, near or f"units: {known_names(known_units(), 40)}")
+            return None
+
+    def number(self, text: Scalar, unit: Unit) -> float | None:
+        """Read a number, with or without a unit of the same dimension, as a number in `unit`."""
+        found = _NUMBER.fullmatch(text)
+        if not found or not _is_finite(found[1]):
+            self.report("CG207", f"`{_short(text)}` is not a number", text.span, "write `1500`, `1_500`, `1.5e3`, `30%` or `80 GB`")
+            return None
+        number = Fraction(found[1].replace("_", ""))
+        if not found[2]:
+            return float(number)
+        start = found.start(2)
+        given = self.unit(Scalar.at(found[2], text.within(start, start + len(found[2])), None, text.start + start))
+        if given is None:
+            return None
+        target = unit if given.dimension == unit.dimension else _without_basis(unit)
+        if given.dimension != target.dimension:
+            self.report("CG502", f"`{_short(text)}` is in {given}, the quantity in {unit}", text.span, f"give it in {unit} or a multiple")
+            return None
+        return float(number * given.size / target.size)
+
+    def limits(self, low_high: tuple[Scalar, Scalar] | None, least: Scalar | None, most: Scalar | None, unit: Unit | None) -> Limits:
+        """Read a range and hard limits."""
+        if unit is None:
+            return Limits()
+        low, high = (self.number(item, unit) for item in low_high) if low_high else (None, None)
+        if low is not None and high is not None and low > high and low_high:
+            self.report("CG211", f"the range runs backwards: {low_high[0]} to {low_high[1]}", low_high[0].span, "write `[low, high]`")
+        minimum = self.number(least, unit) if least is not None else None
+        maximum = self.number(most, unit) if most is not None else None
+        return Limits(low, high, minimum, maximum)
+
+    def within_limits(self, name: str, value: float, limits: Limits, unit: Unit, span: Span) -> None:
+        """Report a number outside the hard limits of its quantity."""
+        for bound, word, outside in (
+            (limits.minimum, "least", limits.minimum is not None and value < limits.minimum),
+            (limits.maximum, "most", limits.maximum is not None and value > limits.maximum),
+        ):
+            if outside:
+                self.report("CG307", f"`{name}` is {value:g} {unit}; it is at {word} {bound:g}", span, "correct the value, or the limit")
+
+    def formula(self, text: Scalar) -> Expr | None:
+        """Read a formula and bind its references."""
+        tree = parse_formula(text)
+        if isinstance(tree, Diagnostic):
+            self.found.append(tree)
+            return None
+        bound = [self.bind(node.name, node.span) for node in references(tree)]
+        return tree if all(bound) else None
+
+    def bind(self, name: str, span: Span, what: str = "quantity") -> bool:
+        """Make sure that a name is a quantity or the field of a chosen row; a new lookup becomes a quantity."""
+        if name in self.quantities:
+            return True
+        if name in self.broken or name.partition(".")[0] in self.broken:
+            return False
+        choice, dot, wanted = name.partition(".")
+        if dot:
+            return self._bind_field(choice, wanted, span)
+        self.report("CG401", f"unknown {what} `{name}`", span, did_you_mean(name, self.quantities) or "declare it, or check its name")
+        return False
+
+    def _bind_field(self, choice: str, wanted: str, span: Span) -> bool:
+        quantity = self.quantities.get(choice)
+        if quantity is None or not isinstance(quantity.definition, Choose) or quantity.definition.catalog is None:
+            choices = [
+                item.id for item in self.quantities.values() if isinstance(item.definition, Choose) and item.definition.catalog
+            ]
+            state = "is not defined" if quantity is None else "is no choice from a catalog"
+            help_text = did_you_mean(choice, choices) or f"choices: {known_names(choices)}"
+            self.report("CG401", f"`{choice}` in `{choice}.{wanted}` {state}", span, help_text)
+            return False
+        catalog = self.catalogs[quantity.definition.catalog]
+        column = catalog.fields.get(wanted)
+        if column is None:
+            help_text = did_you_mean(wanted, catalog.fields) or f"fields: {known_names(catalog.fields, 20)}"
+            self.report("CG402", f"the catalog `{catalog.id}` has no field `{wanted}`", span, help_text)
+            return False
+        name = f"{choice}.{wanted}"
+        self.quantities[name] = Quantity(
+            name, f"{column.label}", quantity.section, column.unit, Lookup(choice, catalog.id, wanted), Limits(),
+            Provenance(column.origin, f"Read from the row that {quantity.label} takes."),
+        )  # fmt: skip
+        return True
+
+    def option(self, quantity: Quantity, text: Scalar) -> str | None:
+        """Read which option a choice is set to."""
+        assert isinstance(quantity.definition, Choose)
+        options = quantity.definition.options
+        if text in options:
+            return str(text)
+        if quantity.definition.catalog is not None:
+            if text in self.broken:
+                return None
+            what, where = "row", f"the catalog `{quantity.definition.catalog}`"
+        else:
+            what, where = "option", f"the choice `{quantity.id}`"
+        help_text = did_you_mean(text, options) or f"{what}s: {known_names(options)}"
+        self.report("CG302", f"{where} has no {what} `{_short(text)}`", text.span, help_text)
+        return None
+
+    def setting(self, quantity: Quantity, text: Scalar) -> Value | None:
+        """Read a value for any quantity: an option, a yes/no, or a number within its limits."""
+        if isinstance(quantity.definition, Choose):
+            return self.option(quantity, text)
+        if quantity.unit is None:
+            return self.yes_no(text)
+        value = self.number(text, quantity.unit)
+        if value is not None:
+            self.within_limits(quantity.id, value, quantity.limits, quantity.unit, text.span)
+        return value
+
+    def yes_no(self, text: Scalar) -> bool | None:
+        """Read a yes/no."""
+        value = YES_NO.get(text.lower())
+        if value is None:
+            self.report("CG207", f"`{_short(text)}` is not a yes/no", text.span, "write `true` or `false`")
+        return value
+
+    def known(self, name: Scalar, legal: Iterable[str], what: str, code: str) -> bool:
+        """Report a name that is none of the legal ones."""
+        names = tuple(legal)
+        if name in names:
+            return True
+        if name not in self.broken:
+            self.report(code, f"unknown {what} `{_short(name)}`", name.span, did_you_mean(name, names) or f"{what}s: {known_names(names)}")
+        return False
+
+
+def _without_basis(unit: Unit) -> Unit:
+    """Return the unit less its basis: `268.6 GiB` will do where a catalog says GiB/GPU."""
+    kept = [(symbol, exp) for symbol, exp in unit.terms if exp > 0 or symbol not in BASIS]
+    text = "*".join(f"{symbol}^{exp}" if exp != 1 else symbol for symbol, exp in kept if exp > 0) or "1"
+    return parse_unit("/".join([text, *(symbol if exp == -1 else f"{symbol}^{-exp}" for symbol, exp in kept if exp < 0)]))
+
+
+def _is_finite(text: str) -> bool:
+    return abs(float(text.replace("_", ""))) < float("inf")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}…"
