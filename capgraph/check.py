@@ -76,5 +76,3 @@ def _figure(slot: Slot, elaborator: Elaborator) -> Figure:
     if quantity.unit is None or slot.unit is None or not slot.unit.text:
         return Figure(reference, slot.decimals, "")
     return Figure(elaborator.scaled(reference, quantity.unit, slot.unit), slot.decimals, slot.unit.text)
-
-

@@ -23,11 +23,15 @@ def decode(tree: Node, fallback: Span) -> tuple[FileDecl | None, tuple[Diagnosti
     if not isinstance(tree, Map):
         found = "nothing" if tree is None else _shape(tree)
         message = f"a model file is a mapping of keys; this one holds {found}"
-        return None, (Diagnostic("CG112", message, getattr(tree, "span", fallback), "start with `model: my-model`"),)
+        return None, (
+            Diagnostic("CG112", message, getattr(tree, "span", fallback), "start with `model: my-model`"),
+        )
     try:
         return FileDecl.model_validate(tree), ()
     except ValidationError as error:
-        found_all = (_diagnostic(tree, detail) for detail in error.errors(include_url=False, include_context=True))
+        found_all = (
+            _diagnostic(tree, detail) for detail in error.errors(include_url=False, include_context=True)
+        )
         return None, _once_a_place(found_all)
 
 
@@ -52,7 +56,9 @@ def _diagnostic(tree: Map, detail: ErrorDetails) -> Diagnostic:
         expected = str((detail.get("ctx") or {}).get("expected", ""))
         return Diagnostic("CG204", f"`{key}` is {_shown(node)}; needed is {expected}", span)
     needed = _NEEDED.get(kind, "a text or a number")
-    if kind in ("too_short", "too_long", "tuple_type") or (isinstance(node, Seq) and "tuple" in str(_type_at(loc))):
+    if kind in ("too_short", "too_long", "tuple_type") or (
+        isinstance(node, Seq) and "tuple" in str(_type_at(loc))
+    ):
         needed = "a list `[low, high]`" if loc[-1] == "range" or "range" in loc else "a list"
     return Diagnostic("CG203", f"`{key}` is {_shown(node)}; needed is {needed}", span)
 

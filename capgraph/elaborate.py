@@ -100,7 +100,13 @@ class Elaborator:
             assert isinstance(definition, Choose) and definition.catalog is not None
             catalog = self.model.catalogs[definition.catalog]
             if catalog.fields[field].kind == "text":
-                return Words(tuple(dict.fromkeys(str(row.values[field]) for row in catalog.rows.values() if field in row.values)))
+                return Words(
+                    tuple(
+                        dict.fromkeys(
+                            str(row.values[field]) for row in catalog.rows.values() if field in row.values
+                        )
+                    )
+                )
         return Flag()
 
     def _unary(self, expr: Unary) -> tuple[Expr, Kind]:
@@ -123,8 +129,14 @@ class Elaborator:
         right, right_kind = self.typed(expr.right)
         left_unit = self.need_number(expr.left, left_kind, f"`{expr.op}`")
         right_unit = self.need_number(expr.right, right_kind, f"`{expr.op}`")
+        left, left_unit = self._per_cent_aside(left, left_unit)
+        right, right_unit = self._per_cent_aside(right, right_unit)
         unit = product(left_unit, right_unit) if expr.op == "*" else quotient(left_unit, right_unit)
         return replace(expr, left=left, right=right), unit
+
+    def _per_cent_aside(self, tree: Expr, unit: Unit) -> tuple[Expr, Unit]:
+        """Turn per cent into a ratio where it multiplies, so that no sum later mixes GiB with GiB·%."""
+        return (self.scaled(tree, unit, ONE), ONE) if unit.is_plain and unit.size != 1 else (tree, unit)
 
     def _power(self, expr: Binary) -> tuple[Expr, Kind]:
         base, base_kind = self.typed(expr.left)
@@ -132,7 +144,11 @@ class Elaborator:
         base_unit = self.need_number(expr.left, base_kind, "`^`")
         exponent_unit = self.need_number(expr.right, exponent_kind, "`^`")
         if not exponent_unit.is_plain:
-            raise self.mistake("CG505", f"an exponent is a plain number; `{_text(expr.right)}` is in {exponent_unit}", expr.right)
+            raise self.mistake(
+                "CG505",
+                f"an exponent is a plain number; `{_text(expr.right)}` is in {exponent_unit}",
+                expr.right,
+            )
         exponent = self.scaled(exponent, exponent_unit, ONE)
         if base_unit.is_plain:
             return replace(expr, left=self.scaled(base, base_unit, ONE), right=exponent), ONE
@@ -157,32 +173,57 @@ class Elaborator:
 
     def _equality(self, expr: Binary, left: Kind, right: Kind) -> Never:
         if isinstance(left, Flag) and isinstance(right, Flag):
-            raise self.mistake("CG409", "two yes/no are not compared with `=`", expr, "write the condition itself, or `not` before it")
+            raise self.mistake(
+                "CG409",
+                "two yes/no are not compared with `=`",
+                expr,
+                "write the condition itself, or `not` before it",
+            )
         help_text = f"write `abs({_text(expr.left)} - {_text(expr.right)}) <= tolerance`"
-        raise self.mistake("CG409", f"numbers are not compared with `{expr.op}`: computed ones are seldom equal", expr, help_text)
+        raise self.mistake(
+            "CG409",
+            f"numbers are not compared with `{expr.op}`: computed ones are seldom equal",
+            expr,
+            help_text,
+        )
 
     def _words(self, expr: Binary, left: Kind, right: Kind) -> tuple[Expr, Kind]:
         if expr.op not in ("=", "<>"):
-            raise self.mistake("CG506", f"`{expr.op}` needs numbers; texts and choices are compared with `=` and `<>`", expr)
+            raise self.mistake(
+                "CG506", f"`{expr.op}` needs numbers; texts and choices are compared with `=` and `<>`", expr
+            )
         if not (isinstance(left, Words) and isinstance(right, Words)):
-            raise self.mistake("CG506", f"`{expr.op}` compares a text with {_noun(right if isinstance(left, Words) else left)}", expr)
+            raise self.mistake(
+                "CG506",
+                f"`{expr.op}` compares a text with {_noun(right if isinstance(left, Words) else left)}",
+                expr,
+            )
         for side, other in ((expr.left, right), (expr.right, left)):
             if isinstance(side, Text) and other.options and side.value not in other.options:
                 help_text = did_you_mean(side.value, other.options) or f"values: {known_names(other.options)}"
-                raise self.mistake("CG302", f"`{side.value}` is none of the values it is compared with", side, help_text)
+                raise self.mistake(
+                    "CG302", f"`{side.value}` is none of the values it is compared with", side, help_text
+                )
         return expr, Flag()
 
-    def _alike(self, sides: Sequence[tuple[Expr, Expr, Kind]], where: Expr, what: str) -> tuple[tuple[Expr, ...], Unit]:
+    def _alike(
+        self, sides: Sequence[tuple[Expr, Expr, Kind]], where: Expr, what: str
+    ) -> tuple[tuple[Expr, ...], Unit]:
         """Convert all sides to the unit of the first that is not a bare 0; 0 is 0 in any unit."""
         units = [self.need_number(side, kind, what) for side, _, kind in sides]
         lead = next((index for index, (side, _, _) in enumerate(sides) if not self.is_zero(side)), 0)
         for index, (side, _, _) in enumerate(sides):
             if units[index].dimension != units[lead].dimension and not self.is_zero(side):
-                message = (
-                    f"{what} needs one unit: `{_text(sides[lead][0])}` is in {units[lead]}, `{_text(side)}` in {units[index]}"
+                message = f"{what} needs one unit: `{_text(sides[lead][0])}` is in {units[lead]}, `{_text(side)}` in {units[index]}"
+                raise self.mistake(
+                    "CG502",
+                    message,
+                    where,
+                    self.missing_factor(quotient(units[lead], units[index]), _text(side)),
                 )
-                raise self.mistake("CG502", message, where, self.missing_factor(quotient(units[lead], units[index]), _text(side)))
-        return tuple(self.scaled(tree, units[index], units[lead]) for index, (_, tree, _) in enumerate(sides)), units[lead]
+        return tuple(
+            self.scaled(tree, units[index], units[lead]) for index, (_, tree, _) in enumerate(sides)
+        ), units[lead]
 
     def _call(self, expr: Call) -> tuple[Expr, Kind]:
         typed = [self.typed(item) for item in expr.arguments]
@@ -238,22 +279,41 @@ class Elaborator:
         """Raise UnitMistake unless the kind is a yes/no."""
         if not isinstance(kind, Flag):
             found = f"a number in {kind}" if isinstance(kind, Unit) else "a text"
-            raise self.mistake("CG506", f"{what} needs a yes/no; `{_text(expr)}` is {found}", expr, "compare it with something")
+            raise self.mistake(
+                "CG506",
+                f"{what} needs a yes/no; `{_text(expr)}` is {found}",
+                expr,
+                "compare it with something",
+            )
 
     def need_number(self, expr: Expr, kind: Kind, what: str) -> Unit:
         """Return the unit of a number. Raises UnitMistake for a yes/no or a text."""
         if isinstance(kind, Unit):
             return kind
-        help_text = "write `if(condition, 1, 0)`" if isinstance(kind, Flag) else "name a field of the row, as `choice.field`"
-        raise self.mistake("CG506", f"{what} needs a number; `{_text(expr)}` is {_noun(kind)}", expr, help_text)
+        help_text = (
+            "write `if(condition, 1, 0)`"
+            if isinstance(kind, Flag)
+            else "name a field of the row, as `choice.field`"
+        )
+        raise self.mistake(
+            "CG506", f"{what} needs a number; `{_text(expr)}` is {_noun(kind)}", expr, help_text
+        )
 
     def missing_factor(self, unit: Unit, text: str = "it") -> str:
         """Propose the quantity whose unit is the factor that would make a formula right."""
         wanted, inverse = unit, quotient(ONE, unit)
         for factor, word in ((wanted, "multiply"), (inverse, "divide")):
-            names = [item.id for item in self.model.quantities.values() if item.unit and item.unit.dimension == factor.dimension]
+            names = [
+                item.id
+                for item in self.model.quantities.values()
+                if item.unit and item.unit.dimension == factor.dimension
+            ]
             if names and not factor.is_plain:
-                return f"{word} `{text}` by `{names[0]}` ({factor})" if text != "it" else f"{word} by `{names[0]}` ({factor})"
+                return (
+                    f"{word} `{text}` by `{names[0]}` ({factor})"
+                    if text != "it"
+                    else f"{word} by `{names[0]}` ({factor})"
+                )
         return f"a factor in {wanted} is missing"
 
     @staticmethod

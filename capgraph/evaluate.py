@@ -64,10 +64,17 @@ def calculate(plan: Plan, overrides: Mapping[str, Sequence[Value | None] | Array
 
 def evaluate(plan: Plan) -> tuple[Results | None, tuple[Diagnostic, ...]]:
     """Calculate the model's scenarios; a value that one of them does not have is an error."""
-    scenarios = plan.model.scenarios
-    columns = calculate(plan, scenario_overrides(plan, tuple(scenarios)), len(scenarios))
+    return evaluate_scenarios(plan, tuple(plan.model.scenarios), {})
+
+
+def evaluate_scenarios(
+    plan: Plan, scenarios: Sequence[str], changes: Mapping[str, Value]
+) -> tuple[Results | None, tuple[Diagnostic, ...]]:
+    """Calculate some scenarios, each with the same changes laid over it."""
+    overrides = scenario_overrides(plan, scenarios, [changes] * len(scenarios))
+    columns = calculate(plan, overrides, len(scenarios))
     if columns.failures:
-        return None, tuple(_diagnostic(plan, failure) for failure in columns.failures)
+        return None, tuple(_diagnostic(scenarios, plan, failure) for failure in columns.failures)
     return Results({name: scenario_result(plan, columns, lane) for lane, name in enumerate(scenarios)}), ()
 
 
@@ -75,7 +82,10 @@ def scenario_overrides(
     plan: Plan, scenarios: Sequence[str], changes: Sequence[Mapping[str, Value]] = ()
 ) -> dict[str, list[Value | None]]:
     """Return what lanes set that each follow a scenario, with further changes a lane on top."""
-    lanes = [{name: setting.value for name, setting in plan.model.scenarios[key].settings.items()} for key in scenarios]
+    lanes = [
+        {name: setting.value for name, setting in plan.model.scenarios[key].settings.items()}
+        for key in scenarios
+    ]
     for lane, more in zip(lanes, changes, strict=False):
         lane.update(more)
     names = dict.fromkeys(name for lane in lanes for name in lane)
@@ -86,7 +96,9 @@ def scenario_result(plan: Plan, columns: Columns, lane: int) -> ScenarioResult:
     """Read one lane out of the columns: values, checks with messages, the verdict."""
     values = {name: _plain(column[lane]) for name, column in columns.values.items()}
     checks = {
-        name: Outcome(bool(values[f"check.{name}"]), write_message(plan, plan.messages[f"check.{name}"], values))
+        name: Outcome(
+            bool(values[f"check.{name}"]), write_message(plan, plan.messages[f"check.{name}"], values)
+        )
         for name in plan.model.checks
     }
     return ScenarioResult(values, checks, _verdict(plan, values))
@@ -97,7 +109,9 @@ def _verdict(plan: Plan, values: Mapping[str, Value | None]) -> Verdict | None:
         return None
     for index, rule in enumerate(plan.model.decision.rules):
         if rule.when is None or values[f"rule.{index + 1}"]:
-            return Verdict(rule.option, write_message(plan, plan.messages[f"rule.{index + 1}"], values), index)
+            return Verdict(
+                rule.option, write_message(plan, plan.messages[f"rule.{index + 1}"], values), index
+            )
     return Verdict("", "No rule of the decision holds.", None)
 
 
@@ -111,13 +125,17 @@ def _plain(value: Any) -> Value | None:
     return float(value)
 
 
-def _diagnostic(plan: Plan, failure: Failure) -> Diagnostic:
-    names = [name for lane, name in enumerate(plan.model.scenarios) if lane in set(failure.lanes)]
-    shown = ", ".join(f"`{name}`" for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def _diagnostic(scenarios: Sequence[str], plan: Plan, failure: Failure) -> Diagnostic:
+    names = [scenarios[lane] for lane in failure.lanes]
+    shown = ", ".join(f"`{name}`" for name in names[:3]) + (
+        f" and {len(names) - 3} more" if len(names) > 3 else ""
+    )
     where = f"in the scenario {shown}" if len(names) == 1 else f"in the scenarios {shown}"
     quantity = plan.model.quantities.get(failure.step)
     what = f"`{quantity.id}`" if quantity else f"the condition of `{failure.step}`"
-    return Diagnostic(failure.code, f"{what} has no value {where}: {failure.message}", failure.span, failure.help)
+    return Diagnostic(
+        failure.code, f"{what} has no value {where}: {failure.message}", failure.span, failure.help
+    )
 
 
 @dataclass
@@ -126,6 +144,10 @@ class _Run:
     size: int
     values: dict[str, Array] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
+    fetches: dict[str, Fetch] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.fetches = {step.id: step for step in self.plan.steps if isinstance(step, Fetch)}
 
     def overridden(self, step: Step, override: Sequence[Value | None] | Array | None) -> Array:
         if isinstance(override, np.ndarray) and override.dtype != object:
@@ -198,7 +220,9 @@ class _Formula:
                 return ~self.value(expr.operand)
             case Scale():
                 operand = self.value(expr.operand)
-                return self._finite(operand / expr.value if expr.divide else operand * expr.value, expr, (operand,))
+                return self._finite(
+                    operand / expr.value if expr.divide else operand * expr.value, expr, (operand,)
+                )
             case Binary():
                 return self._binary(expr)
             case Call():
@@ -208,18 +232,26 @@ class _Formula:
 
     def _reference(self, expr: Reference) -> Array:
         column = self.run.values[expr.name][self.lanes]
-        if isinstance(step := self.run.plan.by_id[expr.name], Fetch):
+        if step := self.run.fetches.get(expr.name):
             missing = np.isnan(column) if column.dtype == np.float64 else np.equal(column, None)
             if missing.any():
                 self._missing(step, expr, missing)
-            return np.equal(column, True) if column.dtype == object and _is_flag(self.run.plan, step) else column
+            return (
+                np.equal(column, True) if column.dtype == object and _is_flag(self.run.plan, step) else column
+            )
         return column
 
     def _missing(self, step: Fetch, expr: Reference, missing: NDArray[np.bool_]) -> None:
         rows = dict.fromkeys(self.run.values[step.choice][self.lanes][missing].tolist())
         row = next(iter(rows))
         message = f"the row `{row}` of `{step.catalog}` has no `{step.field}`"
-        self._fail("CG604", missing, message, expr.span, f"give the row a `{step.field}`, or choose another `{step.choice}`")
+        self._fail(
+            "CG604",
+            missing,
+            message,
+            expr.span,
+            f"give the row a `{step.field}`, or choose another `{step.choice}`",
+        )
 
     def _binary(self, expr: Binary) -> Array:
         left, right = self.value(expr.left), self.value(expr.right)
@@ -235,7 +267,13 @@ class _Formula:
                     zero = right == 0
                     if zero.any():
                         message = f"division by zero: `{print_formula(expr.right)}` is 0"
-                        self._fail("CG601", zero & ~np.isnan(left), message, expr.right.span, "guard it with `if`, or correct the input")
+                        self._fail(
+                            "CG601",
+                            zero & ~np.isnan(left),
+                            message,
+                            expr.right.span,
+                            "guard it with `if`, or correct the input",
+                        )
                     made = np.where(zero, np.nan, left / np.where(zero, 1.0, right))
                 case "^":
                     made = self._power(expr, left, right)
@@ -279,7 +317,13 @@ class _Formula:
         fresh = bad & np.logical_and.reduce([np.isfinite(operand) for operand in operands])
         known = fresh & np.isinf(made)
         if known.any():
-            self._fail("CG603", known, f"`{print_formula(expr)}` is too large for a number", expr.span, "check the inputs' size")
+            self._fail(
+                "CG603",
+                known,
+                f"`{print_formula(expr)}` is too large for a number",
+                expr.span,
+                "check the inputs' size",
+            )
         return np.where(bad, np.nan, made)
 
     def _fail(self, code: str, where: NDArray[np.bool_], message: str, span: Span, help_text: str) -> None:

@@ -43,10 +43,16 @@ def order(model: Model) -> tuple[Graph | None, tuple[Diagnostic, ...]]:
     """Return the graph of a model, or its circles."""
     import networkx as nx
 
-    uses = {name: tuple(dict.fromkeys(node.name for node in references(expr))) for name, expr in formulas(model)}
+    uses = {
+        name: tuple(dict.fromkeys(node.name for node in references(expr))) for name, expr in formulas(model)
+    }
     for name, quantity in model.quantities.items():
-        uses.setdefault(name, (quantity.definition.choice,) if isinstance(quantity.definition, Lookup) else ())
-    place = {name: number for number, name in enumerate((*model.quantities, *(set(uses) - set(model.quantities))))}
+        uses.setdefault(
+            name, (quantity.definition.choice,) if isinstance(quantity.definition, Lookup) else ()
+        )
+    place = {
+        name: number for number, name in enumerate((*model.quantities, *(set(uses) - set(model.quantities))))
+    }
     steps = nx.DiGraph()
     steps.add_nodes_from(uses)
     steps.add_edges_from((source, name) for name, sources in uses.items() for source in sources)
@@ -54,7 +60,10 @@ def order(model: Model) -> tuple[Graph | None, tuple[Diagnostic, ...]]:
     circles = tuple(_circles(frozen, model))
     if circles:
         return None, circles
-    rank = {name: (name not in model.quantities, place[name] if name in model.quantities else name) for name in uses}
+    rank = {
+        name: (name not in model.quantities, place[name] if name in model.quantities else name)
+        for name in uses
+    }
     ordered = tuple(nx.lexicographical_topological_sort(frozen, key=lambda name: _key(rank[name])))
     used_by = {name: tuple(sorted(frozen.successors(name))) for name in ordered}
     return Graph(ordered, uses, used_by), ()
@@ -94,12 +103,19 @@ def _circle(loop: list[str], model: Model) -> Diagnostic:
     names.reverse()
     names = names[-1:] + names[:-1]
     hops = " → ".join((*names, names[0]))
-    places = [(name, _reference(model, name, names[(index + 1) % len(names)])) for index, name in enumerate(names)]
+    places = [
+        (name, _reference(model, name, names[(index + 1) % len(names)])) for index, name in enumerate(names)
+    ]
     related = tuple(
-        Related(f"`{name}` needs `{names[(index + 1) % len(names)]}`", span) for index, (name, span) in enumerate(places)
+        Related(f"`{name}` needs `{names[(index + 1) % len(names)]}`", span)
+        for index, (name, span) in enumerate(places)
     )
-    message = f"`{names[0]}` needs itself" if len(names) == 1 else f"quantities need each other in a circle: {hops}"
-    return Diagnostic("CG411", message, places[0][1], "break the circle: make one of them an input", related=related[1:])
+    message = (
+        f"`{names[0]}` needs itself" if len(names) == 1 else f"quantities need each other in a circle: {hops}"
+    )
+    return Diagnostic(
+        "CG411", message, places[0][1], "break the circle: make one of them an input", related=related[1:]
+    )
 
 
 def _reference(model: Model, name: str, wanted: str) -> Span:

@@ -59,7 +59,12 @@ def locate(argument: str) -> Path | Diagnostic:
     if path.is_dir():
         inside = next((path / name for name in ("model.yaml", "plan.yaml") if (path / name).is_file()), None)
         if inside is None and not (_is_name(argument) and shipped.is_file()):
-            return Diagnostic("CG116", f"the folder {argument} has no model.yaml", None, "name the YAML file of the model or plan")
+            return Diagnostic(
+                "CG116",
+                f"the folder {argument} has no model.yaml",
+                None,
+                "name the YAML file of the model or plan",
+            )
         return inside or shipped
     if path.is_file():
         return path
@@ -67,7 +72,9 @@ def locate(argument: str) -> Path | Diagnostic:
         return shipped
     near = did_you_mean(argument, (*shipped_models(), *(entry.name for entry in Path().glob("*.yaml"))))
     help_text = near or f"models that ship: {known_names(shipped_models())}"
-    return Diagnostic("CG115", f"there is no file, folder or shipped model called `{argument}`", None, help_text)
+    return Diagnostic(
+        "CG115", f"there is no file, folder or shipped model called `{argument}`", None, help_text
+    )
 
 
 def _is_name(text: str) -> bool:
@@ -93,7 +100,11 @@ class _Joiner:
         resolved = Path(os.path.realpath(path))
         if resolved in self.chain:
             hops = " → ".join(item.parent.name + "/" + item.name for item in (*self.chain, resolved))
-            self.found.append(Diagnostic("CG114", f"`extends` runs in a circle: {hops}", asked, "let one of them stand alone"))
+            self.found.append(
+                Diagnostic(
+                    "CG114", f"`extends` runs in a circle: {hops}", asked, "let one of them stand alone"
+                )
+            )
             return None
         self.chain.append(resolved)
         files: list[tuple[Scalar | None, FileDecl]] = []
@@ -104,7 +115,9 @@ class _Joiner:
         if joined is None or has_errors(self.found):
             return joined
         _lay_head(joined, head, path)
-        _Layer(joined, self.found, is_plan=head.extends is not None).lay(tuple(declared for _, declared in files))
+        _Layer(joined, self.found, is_plan=head.extends is not None).lay(
+            tuple(declared for _, declared in files)
+        )
         joined.files.extend(self.read_files)
         self.read_files = []
         return joined
@@ -123,7 +136,9 @@ class _Joiner:
 
     def _extended(self, path: Path, name: Scalar) -> Path | Diagnostic:
         if os.path.isabs(name):
-            return Diagnostic("CG113", f"`extends: {name}` is an absolute path", name.span, "write it relative to this file")
+            return Diagnostic(
+                "CG113", f"`extends: {name}` is an absolute path", name.span, "write it relative to this file"
+            )
         near = path.parent / name
         if near.is_dir() and (near / "model.yaml").is_file():
             return near / "model.yaml"
@@ -131,8 +146,15 @@ class _Joiner:
             return near
         if _is_name(name) and (models_root() / name / "model.yaml").is_file():
             return models_root() / name / "model.yaml"
-        help_text = did_you_mean(name, shipped_models()) or f"models that ship: {known_names(shipped_models())}"
-        return Diagnostic("CG115", f"`extends: {name}` is neither a shipped model nor a file near this one", name.span, help_text)
+        help_text = (
+            did_you_mean(name, shipped_models()) or f"models that ship: {known_names(shipped_models())}"
+        )
+        return Diagnostic(
+            "CG115",
+            f"`extends: {name}` is neither a shipped model nor a file near this one",
+            name.span,
+            help_text,
+        )
 
     def _gather(
         self,
@@ -145,7 +167,9 @@ class _Joiner:
         """Read one file and what it includes, in reading order."""
         self.count += 1
         if self.count > MAX_FILES:
-            self.found.append(Diagnostic("CG117", f"the model has more than {MAX_FILES} files", asked, "join some of them"))
+            self.found.append(
+                Diagnostic("CG117", f"the model has more than {MAX_FILES} files", asked, "join some of them")
+            )
             return None
         declared = self._read(path, root, asked)
         if declared is None:
@@ -164,7 +188,12 @@ class _Joiner:
         target = Path(os.path.realpath(path.parent / name))
         if not target.is_relative_to(os.path.realpath(root)):
             message = f"`{name}` lies outside the model's folder"
-            return Diagnostic("CG113", message, name.span, "include files of the model's own folder; use `extends` for a model elsewhere")
+            return Diagnostic(
+                "CG113",
+                message,
+                name.span,
+                "include files of the model's own folder; use `extends` for a model elsewhere",
+            )
         if target in seen or target == Path(os.path.realpath(path)):
             return Diagnostic("CG114", f"`{name}` is included twice", name.span, "keep one of the two lines")
         if not target.is_file():
@@ -174,12 +203,21 @@ class _Joiner:
         return target
 
     def _read(self, path: Path, root: Path, asked: Span | None) -> FileDecl | None:
-        shown = os.path.relpath(path) if not path.is_absolute() or path.is_relative_to(Path.cwd()) else str(path)
+        shown = (
+            os.path.relpath(path) if not path.is_absolute() or path.is_relative_to(Path.cwd()) else str(path)
+        )
         name = f"{Path(os.path.realpath(root)).name}/{os.path.relpath(os.path.realpath(path), os.path.realpath(root))}"
         try:
             data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
         except OSError as error:
-            self.found.append(Diagnostic("CG109", f"{shown} cannot be read: {error.strerror}", asked, "check the path and its rights"))
+            self.found.append(
+                Diagnostic(
+                    "CG109",
+                    f"{shown} cannot be read: {error.strerror}",
+                    asked,
+                    "check the path and its rights",
+                )
+            )
             return None
         if data is None:
             message = f"{shown} is larger than {MAX_BYTES // 1024**2} MiB"
@@ -189,7 +227,11 @@ class _Joiner:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
             line = data[: error.start].count(b"\n") + 1
-            self.found.append(Diagnostic("CG110", f"{shown} is not UTF-8 text (line {line})", asked, "save the file as UTF-8"))
+            self.found.append(
+                Diagnostic(
+                    "CG110", f"{shown} is not UTF-8 text (line {line})", asked, "save the file as UTF-8"
+                )
+            )
             return None
         source = Source(name.replace(os.sep, "/"), text, shown)
         tree, wrong = read(source)
@@ -271,7 +313,11 @@ class _Layer:
                 rows[row] = {**{key: cell for key, cell in old.items() if key not in cells}, **cells}
             else:
                 self._remove(row, cells, rows)
-        merged = {"label": table.label or before.label, "fields": {**before.fields, **table.fields}, "rows": rows}
+        merged = {
+            "label": table.label or before.label,
+            "fields": {**before.fields, **table.fields},
+            "rows": rows,
+        }
         self.joined.catalogs[name] = before.model_copy(update=merged)
 
     def _new(self, kind: str, name: Scalar) -> bool:
@@ -289,7 +335,11 @@ class _Layer:
         """Carry out `id: null`, which takes an entry of the extended model away."""
         if decl is None and target.pop(name, None) is None:
             help_text = did_you_mean(name, target) or "an empty entry removes one of the extended model"
-            self.found.append(Diagnostic("CG210", f"`{name}` is empty, and there is nothing to remove", name.span, help_text))
+            self.found.append(
+                Diagnostic(
+                    "CG210", f"`{name}` is empty, and there is nothing to remove", name.span, help_text
+                )
+            )
 
 
 def _replace_key(target: dict[Scalar, Any], name: Scalar) -> Any:

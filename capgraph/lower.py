@@ -17,7 +17,9 @@ from capgraph.plan import Compute, Constant, Fetch, Figure, Plan, Read, Step
 def lower(checked: Checked) -> Plan:
     """Put a checked model into steps."""
     steps = tuple(_step(checked, name) for name in checked.graph.order)
-    figures = (part.expr for message in checked.messages.values() for part in message if isinstance(part, Figure))
+    figures = (
+        part.expr for message in checked.messages.values() for part in message if isinstance(part, Figure)
+    )
     constants = _constants((*checked.expressions.values(), *figures))
     graph = checked.graph
     return Plan(
@@ -36,5 +38,7 @@ def _step(checked: Checked, name: str) -> Step:
 
 
 def _constants(expressions: Iterable[Expr]) -> dict[str, Constant]:
-    found = {node.constant: node.value for expr in expressions for node in walk(expr) if isinstance(node, Scale)}
+    found = {
+        node.constant: node.value for expr in expressions for node in walk(expr) if isinstance(node, Scale)
+    }
     return {name: Constant(name, found[name]) for name in sorted(found)}

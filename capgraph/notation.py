@@ -95,7 +95,12 @@ def show_given(value: Value | None, unit: str = "") -> str:
 
 def _has_cents(value: float, unit: str) -> bool:
     cents = round(abs(value) * 100, 6)
-    return unit.partition("/")[0] in _CURRENCIES and 100 <= cents < 100_000 and cents % 100 != 0 and cents % 1 == 0
+    return (
+        unit.partition("/")[0] in _CURRENCIES
+        and 100 <= cents < 100_000
+        and cents % 100 != 0
+        and cents % 1 == 0
+    )
 
 
 def with_unit(text: str, unit: str) -> str:

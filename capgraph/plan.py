@@ -78,10 +78,6 @@ class Plan:
     uses: Mapping[str, tuple[str, ...]]
     """Step ids that each step reads directly, in reading order."""
 
-    def step(self, name: str) -> Step:
-        """Return the step of that id. Raises KeyError."""
-        return self.by_id[name]
-
     @property
     def by_id(self) -> Mapping[str, Step]:
         """Return the steps by id, in calculation order."""

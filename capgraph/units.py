@@ -142,7 +142,9 @@ def _tokens(text: str) -> list[str]:
     while place < len(stripped):
         found = _TOKEN.match(stripped, place)
         if not found:
-            raise UnitError(f"unit `{text}` has a character that units cannot hold: `{stripped[place]}`", stripped[place])
+            raise UnitError(
+                f"unit `{text}` has a character that units cannot hold: `{stripped[place]}`", stripped[place]
+            )
         tokens.append(found[1])
         place = found.end()
     if not tokens:
@@ -150,7 +152,9 @@ def _tokens(text: str) -> list[str]:
     return tokens
 
 
-def _factor(tokens: list[str], place: int, sign: Fraction, terms: list[tuple[str, Fraction]], text: str) -> int:
+def _factor(
+    tokens: list[str], place: int, sign: Fraction, terms: list[tuple[str, Fraction]], text: str
+) -> int:
     while True:
         if place == len(tokens):
             raise UnitError(f"unit `{text}` ends where a unit name is needed")

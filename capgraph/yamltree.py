@@ -84,7 +84,11 @@ def read(source: Source) -> tuple[Node, tuple[Diagnostic, ...]]:
     except yaml.MarkedYAMLError as error:
         return None, (_syntax_error(source, error),)
     except RecursionError:
-        return None, (Diagnostic("CG106", f"{source.name} is nested deeper than {MAX_DEPTH} levels", None, "flatten the file"),)
+        return None, (
+            Diagnostic(
+                "CG106", f"{source.name} is nested deeper than {MAX_DEPTH} levels", None, "flatten the file"
+            ),
+        )
     except (yaml.YAMLError, ValueError) as error:
         return None, (Diagnostic("CG101", f"{source.name} is not readable text: {_one_line(error)}"),)
     finally:
@@ -107,8 +111,17 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> Diagnostic:
     if "\t" in source.line(line)[: column + 1]:
         return Diagnostic("CG102", "a tab stands where YAML needs spaces", span, "indent with spaces")
     if "expected a single document" in (error.context or problem):
-        return Diagnostic("CG101", "the file holds more than one YAML document", span, "keep one document a file; remove `---`")
-    help_text = "quote a text that holds `: ` or starts with a special character" if "mapping values" in problem else ""
+        return Diagnostic(
+            "CG101",
+            "the file holds more than one YAML document",
+            span,
+            "keep one document a file; remove `---`",
+        )
+    help_text = (
+        "quote a text that holds `: ` or starts with a special character"
+        if "mapping values" in problem
+        else ""
+    )
     context = f" ({error.context})" if error.context else ""
     return Diagnostic("CG101", f"not valid YAML: {problem}{context}", span, help_text)
 
@@ -124,17 +137,28 @@ class _Builder:
     def build(self, node: yaml.Node, depth: int = 0) -> Node:
         """Turn a composed node into ours."""
         if id(node) in self.path or depth > MAX_DEPTH:
-            self._report("CG106", f"the YAML contains itself or is nested deeper than {MAX_DEPTH} levels", self._span(node))
+            self._report(
+                "CG106",
+                f"the YAML contains itself or is nested deeper than {MAX_DEPTH} levels",
+                self._span(node),
+            )
             return None
         if id(node) in self.seen:
             self.aliased += 1
             if self.aliased > MAX_ALIASED_NODES:
                 if self.aliased == MAX_ALIASED_NODES + 1:
-                    self._report("CG105", f"aliases expand to more than {MAX_ALIASED_NODES} nodes", self._span(node))
+                    self._report(
+                        "CG105", f"aliases expand to more than {MAX_ALIASED_NODES} nodes", self._span(node)
+                    )
                 return None
         self.seen.add(id(node))
         if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.startswith("tag:yaml.org,2002:python"):
-            self._report("CG107", f"the tag `{node.tag}` is not allowed", self._span(node), "write plain text or numbers")
+            self._report(
+                "CG107",
+                f"the tag `{node.tag}` is not allowed",
+                self._span(node),
+                "write plain text or numbers",
+            )
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node)
         self.path.add(id(node))
@@ -163,7 +187,9 @@ class _Builder:
                 continue
             key = Scalar.at(key_node.value, span, key_node.style, key_node.start_mark.index)
             if key == "<<" and key_node.style is None:
-                self._report("CG108", "merge keys (`<<`) are not allowed", span, "use `extends`, or repeat the entries")
+                self._report(
+                    "CG108", "merge keys (`<<`) are not allowed", span, "use `extends`, or repeat the entries"
+                )
             elif key in places:
                 message = f"`{key}` is defined twice in one mapping"
                 related = (Related("first defined here", places[key]),)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from capgraph.analysis.cone import cone
+from capgraph.analysis.derivation import ancestors
 from capgraph.evaluate import Columns, calculate, scenario_overrides
 from capgraph.model import Value
 from capgraph.plan import Plan
@@ -61,7 +61,7 @@ def _verdicts(plan: Plan, columns: Columns) -> tuple[str, ...]:
 def _failed(plan: Plan, columns: Columns, step: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
     failed = np.zeros(columns.size, dtype=bool)
     if columns.failures:
-        steps = cone(plan, (step,))
+        steps = ancestors(plan, (step,))
         for failure in columns.failures:
             if failure.step in steps:
                 failed[list(failure.lanes)] = True

@@ -54,11 +54,19 @@ def tokenize(text: str) -> tuple[Token, ...]:
         if not found or found.end() > end:
             first = place + len(text[place:]) - len(text[place:].lstrip())
             message = f"`{text[first]}` has no meaning in a formula"
-            raise FormulaError("CG405", message, first, first + 1, "formulas hold numbers, names, + - * / ^ ( ) and comparisons")
+            raise FormulaError(
+                "CG405",
+                message,
+                first,
+                first + 1,
+                "formulas hold numbers, names, + - * / ^ ( ) and comparisons",
+            )
         kind: Kind = found.lastgroup  # type: ignore[assignment]
         first, last = found.span(kind)
         if (spelled := _SPELLINGS.get(found[kind])) is not None:
-            raise FormulaError("CG405", f"`{found[kind]}` is not an operator here", first, last, f"write `{spelled}`")
+            raise FormulaError(
+                "CG405", f"`{found[kind]}` is not an operator here", first, last, f"write `{spelled}`"
+            )
         tokens.append(Token(kind, found[kind].rstrip(), first, first + len(found[kind].rstrip())))
         place = last
     tokens.append(Token("end", "", end, end + 1))

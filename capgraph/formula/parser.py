@@ -37,7 +37,13 @@ def parse_formula(text: Scalar) -> Expr | Diagnostic:
     """Return the tree of a formula, or the first thing that is wrong with it."""
     try:
         if len(text) > MAX_LENGTH:
-            raise FormulaError("CG408", f"the formula is longer than {MAX_LENGTH} characters", 0, 1, "split it into quantities")
+            raise FormulaError(
+                "CG408",
+                f"the formula is longer than {MAX_LENGTH} characters",
+                0,
+                1,
+                "split it into quantities",
+            )
         parser = _Parser(text, tokenize(text))
         tree = parser.disjunction()
         parser.finish()
@@ -73,14 +79,20 @@ class _Parser:
         if self.next.kind != "end":
             self.fail(f"`{self.next.text}` stands where an operator or the end of the formula is needed")
 
-    def fail(self, message: str, token: Token | None = None, help_text: str = "", code: str = "CG405") -> NoReturn:
+    def fail(
+        self, message: str, token: Token | None = None, help_text: str = "", code: str = "CG405"
+    ) -> NoReturn:
         token = token or self.next
         raise FormulaError(code, message, token.first, token.last, help_text)
 
     def disjunction(self) -> Expr:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            self.fail(f"the formula nests deeper than {MAX_DEPTH} levels", help_text="split it into quantities", code="CG408")
+            self.fail(
+                f"the formula nests deeper than {MAX_DEPTH} levels",
+                help_text="split it into quantities",
+                code="CG408",
+            )
         tree = self._chain(("or",), lambda: self._chain(("and",), self.negation))
         self.depth -= 1
         return tree
@@ -121,7 +133,10 @@ class _Parser:
         self.operations += 1
         if self.operations > 2 * MAX_DEPTH:
             self.fail(
-                f"the formula has more than {2 * MAX_DEPTH} operations", token, "split it into quantities", code="CG408"
+                f"the formula has more than {2 * MAX_DEPTH} operations",
+                token,
+                "split it into quantities",
+                code="CG408",
             )
 
     def sign(self) -> Expr:
@@ -142,7 +157,9 @@ class _Parser:
         negative = self.at("-")
         right = self.sign() if negative else self.atom()
         if self.at("^"):
-            self.fail("a power of a power is ambiguous", help_text="write `(a^b)^c` or `a^(b^c)`", code="CG406")
+            self.fail(
+                "a power of a power is ambiguous", help_text="write `(a^b)^c` or `a^(b^c)`", code="CG406"
+            )
         return Binary("^", left, right, self.span(start))
 
     def atom(self) -> Expr:
@@ -156,7 +173,11 @@ class _Parser:
         if token.kind == "name" and token.text in ("true", "false"):
             return Truth(token.text == "true", self.span(token, token))
         if token.kind == "name" and token.text not in _WORDS:
-            return self._call(token) if self.at("(") else Reference(sys.intern(token.text), self.span(token, token))
+            return (
+                self._call(token)
+                if self.at("(")
+                else Reference(sys.intern(token.text), self.span(token, token))
+            )
         self.place -= 1
         found = f"`{token.text}` stands" if token.kind != "end" else "the formula ends"
         self.fail(f"{found} where a number, a name or a bracket is needed")

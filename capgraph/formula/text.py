@@ -10,7 +10,21 @@ from typing import assert_never
 
 from capgraph.formula.tree import Binary, Call, Expr, Number, Reference, Scale, Text, Truth, Unary
 
-_LEVEL = {"or": 1, "and": 2, "not": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "=": 4, "<>": 4, "+": 5, "-": 5, "*": 6, "/": 6}
+_LEVEL = {
+    "or": 1,
+    "and": 2,
+    "not": 3,
+    "<": 4,
+    "<=": 4,
+    ">": 4,
+    ">=": 4,
+    "=": 4,
+    "<>": 4,
+    "+": 5,
+    "-": 5,
+    "*": 6,
+    "/": 6,
+}
 _SIGN, _POWER, _ATOM = 7, 8, 9
 
 Writer = Callable[[Reference], str]
@@ -39,7 +53,10 @@ def _print(expr: Expr, write: Writer) -> tuple[str, int]:
         case Binary():
             return _binary(expr, write)
         case Call():
-            return f"{expr.function}({', '.join(print_formula(item, write) for item in expr.arguments)})", _ATOM
+            return (
+                f"{expr.function}({', '.join(print_formula(item, write) for item in expr.arguments)})",
+                _ATOM,
+            )
         case Scale():
             sign = "/" if expr.divide else "*"
             return f"{_at_least(expr.operand, 6, write)} {sign} {expr.constant}", 6
@@ -51,7 +68,9 @@ def _binary(expr: Binary, write: Writer) -> tuple[str, int]:
     if expr.op == "^":
         left = _at_least(expr.left, _ATOM, write)
         exponent, level = _print(expr.right, write)
-        bare = level == _ATOM or (isinstance(expr.right, Unary) and isinstance(expr.right.operand, Number | Reference))
+        bare = level == _ATOM or (
+            isinstance(expr.right, Unary) and isinstance(expr.right.operand, Number | Reference)
+        )
         return f"{left}^{exponent if bare else f'({exponent})'}", _POWER
     level = _LEVEL[expr.op]
     # Comparisons do not chain, and a chain of + - or * / groups to the left: the right side needs the next level.

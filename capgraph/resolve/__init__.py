@@ -5,5 +5,6 @@ Invariant: what `Model` names exists; numbers are within their limits; messages 
 """
 
 from capgraph.resolve.model import resolve
+from capgraph.resolve.setting import resolve_setting
 
-__all__ = ["resolve"]
+__all__ = ["resolve", "resolve_setting"]

@@ -25,12 +25,24 @@ def resolve_catalogs(declared: Mapping[Scalar, CatalogDecl], scope: Scope) -> No
         rows = {}
         for row_id, cells in decl.rows.items():
             if cells is None:
-                scope.report("CG202", f"the row `{row_id}` of `{name}` is empty", row_id.span, "give its fields, or remove it")
+                scope.report(
+                    "CG202",
+                    f"the row `{row_id}` of `{name}` is empty",
+                    row_id.span,
+                    "give its fields, or remove it",
+                )
             elif row := _row(row_id, cells, fields, decl, scope):
                 rows[str(row_id)] = row
         if not decl.fields:
-            scope.report("CG301", f"the catalog `{name}` has no fields", name.span, "declare `fields:`, or check the catalog's name")
-        scope.catalogs[str(name)] = Catalog(str(name), str(decl.label or _titled(name)), fields, rows, name.span)
+            scope.report(
+                "CG301",
+                f"the catalog `{name}` has no fields",
+                name.span,
+                "declare `fields:`, or check the catalog's name",
+            )
+        scope.catalogs[str(name)] = Catalog(
+            str(name), str(decl.label or _titled(name)), fields, rows, name.span
+        )
 
 
 def _titled(name: str) -> str:
@@ -39,7 +51,9 @@ def _titled(name: str) -> str:
 
 def _field(name: Scalar, decl: FieldDecl, scope: Scope) -> Field | None:
     if name in ROW_KEYS:
-        scope.report("CG205", f"`{name}` is a key of every row and cannot be a field", name.span, "choose another name")
+        scope.report(
+            "CG205", f"`{name}` is a key of every row and cannot be a field", name.span, "choose another name"
+        )
         return None
     if not scope.check_name(name, "field"):
         return None
@@ -54,7 +68,9 @@ def _field(name: Scalar, decl: FieldDecl, scope: Scope) -> Field | None:
     return Field(str(name), str(decl.label or _titled(name)), kind, unit, limits, name.span)
 
 
-def _row(row_id: Scalar, cells: RowDecl, fields: Mapping[str, Field], decl: CatalogDecl, scope: Scope) -> Row | None:
+def _row(
+    row_id: Scalar, cells: RowDecl, fields: Mapping[str, Field], decl: CatalogDecl, scope: Scope
+) -> Row | None:
     values: dict[str, Value] = {}
     for key, cell in cells.items():
         if key in ROW_KEYS or cell is None:
@@ -72,7 +88,9 @@ def _row(row_id: Scalar, cells: RowDecl, fields: Mapping[str, Field], decl: Cata
     told = {str(key): str(cell) for key, cell in cells.items() if key in ROW_KEYS and cell is not None}
     provenance = Provenance(row_id.span, "", told.get("source", ""), told.get("as_of", ""))
     unverified = tuple(item.strip() for item in told.get("unverified", "").split(",") if item.strip())
-    return Row(str(row_id), told.get("name", str(row_id)), values, provenance, told.get("note", ""), unverified)
+    return Row(
+        str(row_id), told.get("name", str(row_id)), values, provenance, told.get("note", ""), unverified
+    )
 
 
 def _cell(cell: Scalar, field: Field, scope: Scope) -> Value | None:
@@ -84,7 +102,12 @@ def _cell(cell: Scalar, field: Field, scope: Scope) -> Value | None:
     value = scope.number(cell, field.unit)
     if value is not None and not _plausible(value, field.limits):
         span = f"{field.limits.low:g} to {field.limits.high:g} {field.unit}"
-        scope.report("CG307", f"`{field.id}` is {_short(cell)}; the catalog expects {span}", cell.span, "correct the value, or the field's range")
+        scope.report(
+            "CG307",
+            f"`{field.id}` is {_short(cell)}; the catalog expects {span}",
+            cell.span,
+            "correct the value, or the field's range",
+        )
     return value
 
 

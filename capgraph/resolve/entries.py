@@ -64,7 +64,12 @@ def _lineage(name: Scalar, declared: Mapping[str, tuple[Scalar, ScenarioDecl]], 
     while (parent := declared[chain[-1]][1].extends) is not None:
         if parent in chain:
             hops = " → ".join((*chain, str(parent)))
-            scope.report("CG306", f"scenarios extend each other in a circle: {hops}", parent.span, "let one of them stand alone")
+            scope.report(
+                "CG306",
+                f"scenarios extend each other in a circle: {hops}",
+                parent.span,
+                "let one of them stand alone",
+            )
             break
         if not scope.known(parent, declared, "scenario", "CG305"):
             break
@@ -76,12 +81,16 @@ def _settings(declared: Settings, scope: Scope, kind: str) -> dict[str, Setting]
     made = {}
     for name, text in declared.items():
         if "." in name or name not in scope.quantities:
-            settable = (item.id for item in scope.quantities.values() if not isinstance(item.definition, Lookup))
+            settable = (
+                item.id for item in scope.quantities.values() if not isinstance(item.definition, Lookup)
+            )
             scope.known(name, settable, "quantity", "CG304")
             continue
         quantity = scope.quantities[str(name)]
         if kind == "lever" and not quantity.is_input:
-            scope.report("CG304", f"`{name}` is computed; a lever changes inputs", name.span, "name one of its inputs")
+            scope.report(
+                "CG304", f"`{name}` is computed; a lever changes inputs", name.span, "name one of its inputs"
+            )
             continue
         value = scope.setting(quantity, text)
         if value is not None:
@@ -97,7 +106,9 @@ def resolve_checks(joined: Joined, scope: Scope) -> dict[str, Check]:
         message = resolve_message(decl.message, scope)
         if condition is not None and scope.check_name(name, "check"):
             label = str(decl.label or _titled(name))
-            made[str(name)] = Check(str(name), label, condition, str(decl.condition).strip(), message, decl.severity, name.span)
+            made[str(name)] = Check(
+                str(name), label, condition, str(decl.condition).strip(), message, decl.severity, name.span
+            )
     return made
 
 
@@ -106,8 +117,12 @@ def resolve_levers(joined: Joined, scope: Scope) -> dict[str, Lever]:
     made = {}
     for name, decl in joined.levers.items():
         told = Provenance(name.span, str(decl.because or ""), str(decl.source or ""))
-        shows = tuple(str(item) for item in decl.shows if scope.known(item, scope.quantities, "quantity", "CG304"))
-        made[str(name)] = Lever(str(name), str(decl.label or _titled(name)), _settings(decl.set, scope, "lever"), shows, told)
+        shows = tuple(
+            str(item) for item in decl.shows if scope.known(item, scope.quantities, "quantity", "CG304")
+        )
+        made[str(name)] = Lever(
+            str(name), str(decl.label or _titled(name)), _settings(decl.set, scope, "lever"), shows, told
+        )
     return made
 
 
@@ -120,9 +135,16 @@ def resolve_charts(joined: Joined, scope: Scope) -> dict[str, Chart]:
             continue
         units = {unit.dimension if (unit := scope.quantities[str(item)].unit) else None for item in named}
         if len(units) > 1:
-            scope.report("CG502", f"the parts of the chart `{name}` have different units", name.span, "chart quantities of one unit")
+            scope.report(
+                "CG502",
+                f"the parts of the chart `{name}` have different units",
+                name.span,
+                "chart quantities of one unit",
+            )
         whole = str(decl.whole) if decl.whole is not None else None
-        made[str(name)] = Chart(str(name), str(decl.label or _titled(name)), tuple(map(str, decl.parts)), whole)
+        made[str(name)] = Chart(
+            str(name), str(decl.label or _titled(name)), tuple(map(str, decl.parts)), whole
+        )
     return made
 
 
@@ -130,7 +152,9 @@ def resolve_decision(decl: DecisionDecl | None, origin: Span | None, scope: Scop
     """Bind the decision: its target, options and rules."""
     if decl is None or origin is None:
         return None
-    options = {str(name): _option(name, option or OptionDecl(), scope) for name, option in decl.options.items()}
+    options = {
+        str(name): _option(name, option or OptionDecl(), scope) for name, option in decl.options.items()
+    }
     rules = tuple(rule for item in decl.rules if (rule := _rule(item, options, scope)))
     target = None
     if decl.target is not None and scope.known(decl.target, scope.quantities, "quantity", "CG304"):
@@ -143,7 +167,9 @@ def _option(name: Scalar, decl: OptionDecl, scope: Scope) -> Option:
     cost = None
     if decl.cost is not None and scope.known(decl.cost, scope.quantities, "quantity", "CG304"):
         cost = str(decl.cost)
-    shows = tuple(str(item) for item in decl.shows if scope.known(item, scope.quantities, "quantity", "CG304"))
+    shows = tuple(
+        str(item) for item in decl.shows if scope.known(item, scope.quantities, "quantity", "CG304")
+    )
     label = str(decl.label or _titled(name))
     return Option(str(name), label, cost, shows, str(decl.because or ""), str(decl.risk or ""), name.span)
 
@@ -167,19 +193,34 @@ def resolve_message(text: Scalar, scope: Scope) -> Message:
         if found.start() > place:
             parts.append(text[place : found.start()])
         place = found.end()
-        if slot := _slot(found[1], text.within(found.start(), found.end()), text.within(found.start() + 1, found.end() - 1), scope):
+        if slot := _slot(
+            found[1],
+            text.within(found.start(), found.end()),
+            text.within(found.start() + 1, found.end() - 1),
+            scope,
+        ):
             parts.append(slot)
     if place < len(text):
         parts.append(text[place:])
     if any(isinstance(part, str) and set("{}") & set(part) for part in parts):
-        scope.report("CG410", "a brace in this message is not closed", text.span, "write a quantity as `{name}` or `{name:1 unit}`")
+        scope.report(
+            "CG410",
+            "a brace in this message is not closed",
+            text.span,
+            "write a quantity as `{name}` or `{name:1 unit}`",
+        )
     return tuple(parts)
 
 
 def _slot(inside: str, whole: Span, span: Span, scope: Scope) -> Slot | None:
     found = _INSIDE.fullmatch(inside)
     if not found:
-        scope.report("CG410", f"`{{{inside}}}` is not a value in a message", whole, "write `{name}`, `{name:1}` or `{name:1 unit}`")
+        scope.report(
+            "CG410",
+            f"`{{{inside}}}` is not a value in a message",
+            whole,
+            "write `{name}`, `{name:1}` or `{name:1 unit}`",
+        )
         return None
     name, decimals, unit_text = found[1], int(found[2] or 0), found[3] or ""
     if not scope.bind(name, span):
@@ -194,7 +235,12 @@ def _slot(inside: str, whole: Span, span: Span, scope: Scope) -> Slot | None:
         return Slot(name, decimals, _BARE, span)
     unit = scope.unit(Scalar.at(unit_text, span, None, 0)) if unit_text else quantity.unit
     if unit and quantity.unit and unit.dimension != quantity.unit.dimension:
-        scope.report("CG502", f"`{name}` is in {quantity.unit}, the message asks for {unit}", span, f"ask for a multiple of {quantity.unit}")
+        scope.report(
+            "CG502",
+            f"`{name}` is in {quantity.unit}, the message asks for {unit}",
+            span,
+            f"ask for a multiple of {quantity.unit}",
+        )
         return None
     return Slot(name, decimals, unit, span)
 

@@ -27,7 +27,9 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
     """Return the model with every name bound, and everything that does not fit."""
     scope = Scope()
     if not joined.quantities:
-        scope.report("CG118", f"the model `{joined.model}` declares no quantity", joined.origin, "add `quantities:`")
+        scope.report(
+            "CG118", f"the model `{joined.model}` declares no quantity", joined.origin, "add `quantities:`"
+        )
         return None, tuple(scope.found)
     resolve_catalogs(joined.catalogs, scope)
     resolve_quantities(joined, scope)
@@ -36,7 +38,9 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
     levers = resolve_levers(joined, scope)
     charts = resolve_charts(joined, scope)
     decision = resolve_decision(joined.decision, _first_place(joined), scope)
-    key_figures = tuple(str(name) for name in joined.key_figures if scope.known(name, scope.quantities, "quantity", "CG304"))
+    key_figures = tuple(
+        str(name) for name in joined.key_figures if scope.known(name, scope.quantities, "quantity", "CG304")
+    )
     model = Model(
         joined.model, joined.title, joined.description, _date(joined, scope), tuple(joined.sections),
         MappingProxyType(_in_sections(joined, scope)), MappingProxyType(scope.catalogs), MappingProxyType(scenarios),
@@ -73,5 +77,7 @@ def _date(joined: Joined, scope: Scope) -> str:
     try:
         return datetime.date.fromisoformat(joined.as_of).isoformat()
     except ValueError:
-        scope.report("CG208", f"`as_of: {joined.as_of}` is not a date", joined.as_of.span, "write it as 2026-11-30")
+        scope.report(
+            "CG208", f"`as_of: {joined.as_of}` is not a date", joined.as_of.span, "write it as 2026-11-30"
+        )
         return ""

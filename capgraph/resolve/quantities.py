@@ -24,7 +24,11 @@ def resolve_quantities(joined: Joined, scope: Scope) -> None:
     """Bind inputs and choices, then the formulas, in declared order."""
     formulas: list[tuple[str, Scalar]] = []
     for name, decl in joined.quantities.items():
-        quantity = _quantity(name, decl, joined.section_of[name], scope) if scope.check_name(name, "quantity") else None
+        quantity = (
+            _quantity(name, decl, joined.section_of[name], scope)
+            if scope.check_name(name, "quantity")
+            else None
+        )
         if quantity is None:
             scope.broken.add(str(name))
             continue
@@ -43,7 +47,9 @@ def _quantity(name: Scalar, decl: QuantityDecl, section: str, scope: Scope) -> Q
     if len(given) != 1:
         found = " and ".join(f"`{key}`" for key in given) or "none"
         message = f"`{name}` needs exactly one of `value`, `choose` and `formula`; it has {found}"
-        scope.report("CG206", message, name.span, "remove all but one" if given else "add `value: …` or `formula: …`")
+        scope.report(
+            "CG206", message, name.span, "remove all but one" if given else "add `value: …` or `formula: …`"
+        )
         return None
     unit = scope.unit(decl.unit) if decl.unit is not None and decl.unit != _YES_NO_UNIT else None
     if unit is None and decl.unit is not None and decl.unit != _YES_NO_UNIT:
@@ -53,7 +59,12 @@ def _quantity(name: Scalar, decl: QuantityDecl, section: str, scope: Scope) -> Q
         return None
     told = Provenance(name.span, str(decl.because or ""), str(decl.source or ""), str(decl.as_of or ""))
     limits = scope.limits(decl.range, decl.min, decl.max, unit)
-    if isinstance(definition, Given) and not isinstance(definition.value, bool) and unit and decl.value is not None:
+    if (
+        isinstance(definition, Given)
+        and not isinstance(definition.value, bool)
+        and unit
+        and decl.value is not None
+    ):
         scope.within_limits(name, definition.value, limits, unit, decl.value.span)
     label = str(decl.label or name.replace("_", " ").capitalize())
     return Quantity(str(name), label, section, unit, definition, limits if unit else Limits(), told)
@@ -62,11 +73,21 @@ def _quantity(name: Scalar, decl: QuantityDecl, section: str, scope: Scope) -> Q
 def _definition(name: Scalar, decl: QuantityDecl, unit: Unit | None, scope: Scope) -> Definition | None:
     if decl.choose is not None:
         if unit is not None:
-            scope.report("CG203", f"`{name}` is a choice and has no unit", decl.unit.span if decl.unit else name.span, "leave `unit` out")
+            scope.report(
+                "CG203",
+                f"`{name}` is a choice and has no unit",
+                decl.unit.span if decl.unit else name.span,
+                "leave `unit` out",
+            )
             return None
         return _choose(name, decl, scope)
     if decl.default is not None:
-        scope.report("CG201", f"`{name}` has a `default`, but is no choice", decl.default.span, "write `value: …` alone")
+        scope.report(
+            "CG201",
+            f"`{name}` has a `default`, but is no choice",
+            decl.default.span,
+            "write `value: …` alone",
+        )
     if decl.formula is not None:
         if unit is None and decl.unit is None:
             _lacks_unit(name, scope)
@@ -85,7 +106,12 @@ def _definition(name: Scalar, decl: QuantityDecl, unit: Unit | None, scope: Scop
 
 
 def _lacks_unit(name: Scalar, scope: Scope) -> None:
-    scope.report("CG202", f"`{name}` lacks a unit", name.span, "add `unit: …`; `count` or `ratio` for a plain number, `yes/no` for a condition")
+    scope.report(
+        "CG202",
+        f"`{name}` lacks a unit",
+        name.span,
+        "add `unit: …`; `count` or `ratio` for a plain number, `yes/no` for a condition",
+    )
 
 
 def _choose(name: Scalar, decl: QuantityDecl, scope: Scope) -> Choose | None:

@@ -19,7 +19,9 @@ from capgraph.model import Catalog, Choose, Limits, Lookup, Provenance, Quantity
 from capgraph.units import Unit, UnitError, known_units, parse_unit
 from capgraph.yamltree import Scalar
 
-_NUMBER = re.compile(r"\s*([+-]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d{1,3})?)\s*(.*?)\s*", re.DOTALL)
+_NUMBER = re.compile(
+    r"\s*([+-]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d{1,3})?)\s*(.*?)\s*", re.DOTALL
+)
 _NAME = re.compile(r"[^\W\d]\w*")
 RESERVED = frozenset({"and", "or", "not", "true", "false", "if", *FUNCTIONS})
 BASIS = frozenset({"GPU", "replica", "node", "sequence", "request", "user"})
@@ -46,10 +48,17 @@ class Scope:
         """Report an id that formulas could not name."""
         if not _NAME.fullmatch(name):
             near = re.sub(r"\W+", "_", name).strip("_")
-            self.report("CG205", f"`{name}` cannot be the name of a {kind}", name.span, f"write `{near or 'a_name'}`: letters, digits and `_`")
+            self.report(
+                "CG205",
+                f"`{name}` cannot be the name of a {kind}",
+                name.span,
+                f"write `{near or 'a_name'}`: letters, digits and `_`",
+            )
             return False
         if name in RESERVED:
-            self.report("CG205", f"`{name}` is a word of the formula language", name.span, "choose another name")
+            self.report(
+                "CG205", f"`{name}` is a word of the formula language", name.span, "choose another name"
+            )
             return False
         return True
 
@@ -68,28 +77,51 @@ class Scope:
         """Read a number, with or without a unit of the same dimension, as a number in `unit`."""
         found = _NUMBER.fullmatch(text)
         if not found or not _is_finite(found[1]):
-            self.report("CG207", f"`{_short(text)}` is not a number", text.span, "write `1500`, `1_500`, `1.5e3`, `30%` or `80 GB`")
+            self.report(
+                "CG207",
+                f"`{_short(text)}` is not a number",
+                text.span,
+                "write `1500`, `1_500`, `1.5e3`, `30%` or `80 GB`",
+            )
             return None
         number = Fraction(found[1].replace("_", ""))
         if not found[2]:
             return float(number)
         start = found.start(2)
-        given = self.unit(Scalar.at(found[2], text.within(start, start + len(found[2])), None, text.start + start))
+        given = self.unit(
+            Scalar.at(found[2], text.within(start, start + len(found[2])), None, text.start + start)
+        )
         if given is None:
             return None
         target = unit if given.dimension == unit.dimension else _without_basis(unit)
         if given.dimension != target.dimension:
-            self.report("CG502", f"`{_short(text)}` is in {given}, the quantity in {unit}", text.span, f"give it in {unit} or a multiple")
+            self.report(
+                "CG502",
+                f"`{_short(text)}` is in {given}, the quantity in {unit}",
+                text.span,
+                f"give it in {unit} or a multiple",
+            )
             return None
         return float(number * given.size / target.size)
 
-    def limits(self, low_high: tuple[Scalar, Scalar] | None, least: Scalar | None, most: Scalar | None, unit: Unit | None) -> Limits:
+    def limits(
+        self,
+        low_high: tuple[Scalar, Scalar] | None,
+        least: Scalar | None,
+        most: Scalar | None,
+        unit: Unit | None,
+    ) -> Limits:
         """Read a range and hard limits."""
         if unit is None:
             return Limits()
         low, high = (self.number(item, unit) for item in low_high) if low_high else (None, None)
         if low is not None and high is not None and low > high and low_high:
-            self.report("CG211", f"the range runs backwards: {low_high[0]} to {low_high[1]}", low_high[0].span, "write `[low, high]`")
+            self.report(
+                "CG211",
+                f"the range runs backwards: {low_high[0]} to {low_high[1]}",
+                low_high[0].span,
+                "write `[low, high]`",
+            )
         minimum = self.number(least, unit) if least is not None else None
         maximum = self.number(most, unit) if most is not None else None
         return Limits(low, high, minimum, maximum)
@@ -101,7 +133,12 @@ class Scope:
             (limits.maximum, "most", limits.maximum is not None and value > limits.maximum),
         ):
             if outside:
-                self.report("CG307", f"`{name}` is {value:g} {unit}; it is at {word} {bound:g}", span, "correct the value, or the limit")
+                self.report(
+                    "CG307",
+                    f"`{name}` is {value:g} {unit}; it is at {word} {bound:g}",
+                    span,
+                    "correct the value, or the limit",
+                )
 
     def formula(self, text: Scalar) -> Expr | None:
         """Read a formula and bind its references."""
@@ -121,14 +158,25 @@ class Scope:
         choice, dot, wanted = name.partition(".")
         if dot:
             return self._bind_field(choice, wanted, span)
-        self.report("CG401", f"unknown {what} `{name}`", span, did_you_mean(name, self.quantities) or "declare it, or check its name")
+        self.report(
+            "CG401",
+            f"unknown {what} `{name}`",
+            span,
+            did_you_mean(name, self.quantities) or "declare it, or check its name",
+        )
         return False
 
     def _bind_field(self, choice: str, wanted: str, span: Span) -> bool:
         quantity = self.quantities.get(choice)
-        if quantity is None or not isinstance(quantity.definition, Choose) or quantity.definition.catalog is None:
+        if (
+            quantity is None
+            or not isinstance(quantity.definition, Choose)
+            or quantity.definition.catalog is None
+        ):
             choices = [
-                item.id for item in self.quantities.values() if isinstance(item.definition, Choose) and item.definition.catalog
+                item.id
+                for item in self.quantities.values()
+                if isinstance(item.definition, Choose) and item.definition.catalog
             ]
             state = "is not defined" if quantity is None else "is no choice from a catalog"
             help_text = did_you_mean(choice, choices) or f"choices: {known_names(choices)}"
@@ -187,7 +235,12 @@ class Scope:
         if name in names:
             return True
         if name not in self.broken:
-            self.report(code, f"unknown {what} `{_short(name)}`", name.span, did_you_mean(name, names) or f"{what}s: {known_names(names)}")
+            self.report(
+                code,
+                f"unknown {what} `{_short(name)}`",
+                name.span,
+                did_you_mean(name, names) or f"{what}s: {known_names(names)}",
+            )
         return False
 
 
@@ -195,7 +248,9 @@ def _without_basis(unit: Unit) -> Unit:
     """Return the unit less its basis: `268.6 GiB` will do where a catalog says GiB/GPU."""
     kept = [(symbol, exp) for symbol, exp in unit.terms if exp > 0 or symbol not in BASIS]
     text = "*".join(f"{symbol}^{exp}" if exp != 1 else symbol for symbol, exp in kept if exp > 0) or "1"
-    return parse_unit("/".join([text, *(symbol if exp == -1 else f"{symbol}^{-exp}" for symbol, exp in kept if exp < 0)]))
+    return parse_unit(
+        "/".join([text, *(symbol if exp == -1 else f"{symbol}^{-exp}" for symbol, exp in kept if exp < 0)])
+    )
 
 
 def _is_finite(text: str) -> bool:

@@ -1,0 +1,5 @@
+"""`python -m capgraph`."""
+
+from capgraph.cli.main import run
+
+run()

@@ -1,0 +1,1 @@
+"""The analyses: what a plan's numbers say about its decision."""

@@ -1,0 +1,81 @@
+"""Plan, one scenario's results → the numbered chain from inputs to a quantity.
+
+In: target ids → Out: lines in calculation order, each with its formula as text and with numbers.
+Invariant: a line cites only lines before it; the numbers shown are the evaluator's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from capgraph.formula.text import print_formula
+from capgraph.formula.tree import Reference
+from capgraph.model import Quantity, Value
+from capgraph.notation import show_value
+from capgraph.plan import Compute, Plan
+from capgraph.results import ScenarioResult
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One step of a derivation. `formula` and `numbers` are empty for inputs and catalog fields.
+
+    `measured` says that the scenario overrides a computed quantity; `needs` are the ids of the lines that it reads.
+    """
+
+    number: int
+    quantity: Quantity
+    formula: str
+    numbers: str
+    value: Value | None
+    measured: bool
+    needs: tuple[str, ...]
+
+
+def ancestors(plan: Plan, targets: Iterable[str]) -> frozenset[str]:
+    """Return the targets and every step that they need, directly or not."""
+    found: set[str] = set()
+    pending = list(targets)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending.extend(plan.uses[name])
+    return frozenset(found)
+
+
+def derive(
+    plan: Plan,
+    scenario: str,
+    result: ScenarioResult,
+    targets: Iterable[str],
+    changed: frozenset[str] = frozenset(),
+) -> tuple[Line, ...]:
+    """Return the chain of a scenario for the targets: quantities, `check.<id>` or `rule.<n>`, which are not lines themselves.
+
+    `changed` are quantities that a caller set beside the scenario.
+    """
+    cone = ancestors(plan, targets)
+    named = [step for step in plan.steps if step.id in cone and step.id in plan.model.quantities]
+    overridden = plan.model.scenarios[scenario].settings.keys() | changed
+    lines = []
+    for number, step in enumerate(named, 1):
+        quantity = plan.model.quantities[step.id]
+        computed = isinstance(step, Compute)
+        measured = computed and step.id in overridden
+        formula = numbers = ""
+        if isinstance(step, Compute) and not measured:
+            formula = print_formula(step.expr)
+            numbers = print_formula(step.expr, lambda reference: _shown(reference, result.values))
+        needs = () if measured else plan.uses[step.id]
+        lines.append(Line(number, quantity, formula, numbers, result.values[step.id], measured, needs))
+    return tuple(lines)
+
+
+def _shown(reference: Reference, values: Mapping[str, Value | None]) -> str:
+    value = values[reference.name]
+    text = show_value(value)
+    if isinstance(value, str):
+        return f'"{text}"'
+    return f"({text})" if isinstance(value, float) and value < 0 else text

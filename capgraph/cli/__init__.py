@@ -1,0 +1,1 @@
+"""The command line: the only part that touches the terminal, the clock, argv and output files."""

@@ -1,0 +1,151 @@
+"""The command `capgraph`: arguments in, commands out.
+
+In: argv → Out: an exit code: 0 fine, 1 the model has errors, 2 wrong use, 3 a bug of ours.
+Invariant: results go to standard output, diagnostics to standard error; heavy imports wait for the command that needs them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from capgraph import __version__
+from capgraph.cli.session import Settings
+from capgraph.cli.show import Format
+
+app = typer.Typer(
+    help="Compile a declared capacity plan into numbers, a live workbook and a decision memo.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+PlanArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[PLAN]", help="A YAML file, a folder with model.yaml, or a model that ships."),
+]
+ScenarioOption = Annotated[
+    list[str] | None, typer.Option("--scenario", "-s", help="Only this scenario; may be repeated.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a quantity in every scenario shown."),
+]
+
+
+@app.callback()
+def main(
+    context: typer.Context,
+    form: Annotated[
+        str | None, typer.Option("--format", help="How diagnostics are shown: full, concise or json.")
+    ] = None,
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show the traceback of a bug.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Compile a declared capacity plan into numbers, a live workbook and a decision memo."""
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+    chosen: dict[str | None, Format | None] = {
+        None: None,
+        "full": "full",
+        "concise": "concise",
+        "json": "json",
+    }
+    if form not in chosen:
+        raise typer.BadParameter(f"{form!r} is none of full, concise, json", param_hint="--format")
+    context.obj = Settings(chosen[form])
+
+
+@app.command()
+def build(
+    context: typer.Context,
+    plan: PlanArgument = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Where the reports go [reports/<plan>]."),
+    ] = None,
+    only: Annotated[
+        str, typer.Option(help="Which reports, by comma: xlsx, pdf, html, json.")
+    ] = "xlsx,pdf,html",
+) -> None:
+    """Check, evaluate and write all reports; print the verdict, the files and the time of each stage."""
+    from capgraph.cli.build import run_build
+
+    run_build(plan, output, only, context.obj)
+
+
+@app.command()
+def check(context: typer.Context, plan: PlanArgument = None) -> None:
+    """Show every diagnostic; exit with 1 if any is an error."""
+    from capgraph.cli.values import run_check
+
+    run_check(plan, context.obj)
+
+
+@app.command("eval")
+def evaluate(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[PLAN] [QUANTITY]...", help="The plan, then quantities.")
+    ] = None,
+    scenario: ScenarioOption = None,
+    settings: SetOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with checks and verdicts.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+) -> None:
+    """Print the values, a column a scenario."""
+    from capgraph.cli.values import run_eval
+
+    if as_json and as_csv:
+        raise typer.BadParameter("choose one of --json and --csv")
+    run_eval(
+        names or [],
+        scenario or [],
+        settings or [],
+        "json" if as_json else "csv" if as_csv else "table",
+        context.obj,
+    )
+
+
+@app.command()
+def why(
+    context: typer.Context,
+    quantity: Annotated[str, typer.Argument(help="The quantity to derive.")],
+    plan: PlanArgument = None,
+    scenario: Annotated[
+        str | None, typer.Option("--scenario", "-s", help="In this scenario [the first].")
+    ] = None,
+    settings: SetOption = None,
+) -> None:
+    """Print how a number comes about: name, formula, the same with numbers, result, why, source."""
+    from capgraph.cli.values import run_why
+
+    run_why(quantity, plan, scenario, settings or [], context.obj)
+
+
+def run() -> None:
+    """Run the command line; what nobody foresaw is our bug, and says so."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        app()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if "--traceback" in sys.argv:
+            raise
+        print(f"error[CG900]: this is a bug of capgraph: {type(error).__name__}: {error}", file=sys.stderr)
+        print("  = help: run `capgraph --traceback …` and report what it prints", file=sys.stderr)
+        sys.exit(3)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,99 @@
+"""Diagnostics → text for a person, a log or a program.
+
+In: diagnostics → Out: lines on standard error. Invariant: colour only on a terminal; the first line stands alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from capgraph.diagnostics import Diagnostic, Span
+
+Format = Literal["full", "concise", "json"]
+
+
+def show_diagnostics(found: Iterable[Diagnostic], chosen: Format | None) -> None:
+    """Write diagnostics to standard error; without a format, full on a terminal and concise in a pipe."""
+    items = tuple(found)
+    form = chosen or ("full" if sys.stderr.isatty() else "concise")
+    if form == "json":
+        print(json.dumps([_record(item) for item in items], ensure_ascii=False, indent=1), file=sys.stderr)
+        return
+    if not items:
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    for item in items:
+        text = full_text(item) if form == "full" else concise_text(item)
+        head, _, rest = text.partition("\n")
+        colour = "bold red" if item.severity == "error" else "bold yellow"
+        label, _, message = head.partition(": ") if form == "full" else ("", "", head)
+        line = Text.assemble((f"{label}: ", colour), (message, "bold")) if form == "full" else Text(head)
+        console.print(line)
+        if rest:
+            console.print(Text(rest))
+
+
+def concise_text(item: Diagnostic) -> str:
+    """Return the diagnostic in one line."""
+    where = f"{item.span}: " if item.span else ""
+    help_text = f" ({item.help})" if item.help else ""
+    return f"{where}{item.severity}[{item.code}]: {item.message}{help_text}"
+
+
+def full_text(item: Diagnostic) -> str:
+    """Return the diagnostic with its source lines, carets, related places and the way out."""
+    lines = [f"{item.severity}[{item.code}]: {item.message}"]
+    places = [(item.span, "")] if item.span else []
+    places += [(related.span, related.message) for related in item.related]
+    width = max((len(str(span.line)) for span, _ in places), default=1)
+    for index, (span, label) in enumerate(places):
+        lines.extend(_excerpt(span, label, width, first=index == 0 and item.span is not None))
+    notes = [f"{kind}: {text}" for kind, text in (("note", item.note), ("help", item.help)) if text]
+    if notes and places:
+        lines.append(f"{'':{width}} |")
+    lines.extend(f"{'':{width}} = {note}" for note in notes)
+    return "\n".join((*lines, ""))
+
+
+def _excerpt(span: Span, label: str, width: int, first: bool) -> Iterator[str]:
+    source_line = span.source.line(span.line).replace("\t", " ")
+    length = (
+        span.end_column - span.column
+        if span.end_line == span.line
+        else len(source_line.rstrip()) - span.column + 1
+    )
+    caret = ("^" if first else "-") * max(length, 1)
+    yield f"{'':{width}} {'-->' if first else ':::'} {span}"
+    yield f"{'':{width}} |"
+    yield f"{span.line:{width}} | {source_line}"
+    yield f"{'':{width}} | {'':{span.column - 1}}{caret} {label}".rstrip()
+
+
+def _record(item: Diagnostic) -> dict[str, object]:
+    return {
+        "code": item.code,
+        "severity": item.severity,
+        "message": item.message,
+        **_place(item.span),
+        "help": item.help,
+        "note": item.note,
+        "related": [{"message": related.message, **_place(related.span)} for related in item.related],
+    }
+
+
+def _place(span: Span | None) -> dict[str, object]:
+    if span is None:
+        return {"file": None, "line": None, "column": None, "end_line": None, "end_column": None}
+    return {
+        "file": span.source.path or span.source.name,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }

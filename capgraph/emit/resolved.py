@@ -1,0 +1,202 @@
+"""Plan → one YAML file that says it all: the resolved model, without includes, `extends` or a catalog row that is not used.
+
+In: a plan → Out: `Artifact` with YAML text. Invariant: compiled alone, it gives the same values, checks and verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from capgraph.emit.artifact import Artifact
+from capgraph.model import (
+    Catalog,
+    Choose,
+    Formula,
+    Given,
+    Lookup,
+    Message,
+    Model,
+    Provenance,
+    Quantity,
+    Setting,
+    Slot,
+    Value,
+)
+from capgraph.plan import Plan
+
+Entry = dict[str, Any]
+
+
+def emit(plan: Plan) -> Artifact:
+    """Write the resolved model."""
+    model = plan.model
+    document: Entry = {
+        "model": model.plan or model.id,
+        "title": model.title,
+        "description": model.description,
+        "as_of": model.as_of,
+        "key_figures": list(model.key_figures),
+        "quantities": {
+            item.id: _quantity(item)
+            for item in model.quantities.values()
+            if not isinstance(item.definition, Lookup)
+        },
+        "catalogs": {item.id: _catalog(item, _rows_used(model, item.id)) for item in _catalogs_used(model)},
+        "charts": {
+            item.id: _kept({"label": item.label, "parts": list(item.parts), "whole": item.whole})
+            for item in model.charts.values()
+        },
+        "scenarios": {
+            item.id: {"label": item.label, "set": _settings(item.settings), **_told(item.provenance)}
+            for item in model.scenarios.values()
+        },
+        "checks": {
+            item.id: {
+                "label": item.label,
+                "condition": item.text,
+                "message": _message(item.message),
+                "severity": item.severity,
+            }
+            for item in model.checks.values()
+        },
+        "levers": {
+            item.id: _kept(
+                {
+                    "label": item.label,
+                    "set": _settings(item.settings),
+                    "shows": list(item.shows),
+                    **_told(item.provenance),
+                }
+            )
+            for item in model.levers.values()
+        },
+        "decision": _decision(model),
+    }
+    text = yaml.dump(_kept(document), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=110)
+    name = f"{model.plan or model.id}.resolved.yaml"
+    return Artifact(
+        name,
+        text.encode(),
+        "application/yaml",
+        "The resolved plan: every formula, value, source and scenario in one file",
+    )
+
+
+def _kept(entry: Mapping[str, Any]) -> Entry:
+    return {key: value for key, value in entry.items() if value not in (None, "", [], {})}
+
+
+def _told(provenance: Provenance) -> Entry:
+    return _kept({"because": provenance.because, "source": provenance.source, "as_of": provenance.as_of})
+
+
+def _quantity(item: Quantity) -> Entry:
+    entry: Entry = {"label": item.label, "unit": item.unit_text or None}
+    match item.definition:
+        case Given(value=value):
+            entry["value"] = value
+        case Choose():
+            entry |= {
+                "choose": item.definition.catalog or list(item.definition.options),
+                "default": item.definition.default,
+            }
+        case Formula():
+            entry |= {"unit": item.unit_text or "yes/no", "formula": item.definition.text}
+    limits = item.limits
+    if limits.low is not None:
+        entry["range"] = [limits.low, limits.high]
+    return _kept(entry | {"min": limits.minimum, "max": limits.maximum} | _told(item.provenance))
+
+
+def _catalogs_used(model: Model) -> Iterable[Catalog]:
+    used = {
+        item.definition.catalog for item in model.quantities.values() if isinstance(item.definition, Choose)
+    }
+    return (catalog for catalog in model.catalogs.values() if catalog.id in used)
+
+
+def _rows_used(model: Model, catalog: str) -> set[str]:
+    """Return the rows that a default, a scenario or a lever takes."""
+    choices = {
+        item.id: item.definition for item in model.quantities.values() if isinstance(item.definition, Choose)
+    }
+    of_catalog = {name: choice for name, choice in choices.items() if choice.catalog == catalog}
+    rows = {choice.default for choice in of_catalog.values()}
+    for entry in (*model.scenarios.values(), *model.levers.values()):
+        rows |= {str(setting.value) for name, setting in entry.settings.items() if name in of_catalog}
+    return rows
+
+
+def _catalog(catalog: Catalog, rows: set[str]) -> Entry:
+    fields = {
+        item.id: _kept(
+            {
+                "label": item.label,
+                "unit": item.unit.text if item.unit else None,
+                "type": None if item.unit else item.kind,
+            }
+        )
+        for item in catalog.fields.values()
+    }
+    kept = {
+        row.id: _kept(
+            {
+                "name": row.name,
+                **row.values,
+                **_told(row.provenance),
+                "note": row.note,
+                "unverified": ", ".join(row.unverified),
+            }
+        )
+        for row in catalog.rows.values()
+        if row.id in rows
+    }
+    return {"label": catalog.label, "fields": fields, "rows": kept}
+
+
+def _settings(settings: Mapping[str, Setting]) -> dict[str, Value]:
+    return {name: setting.value for name, setting in settings.items()}
+
+
+def _decision(model: Model) -> Entry | None:
+    decision = model.decision
+    if decision is None:
+        return None
+    return _kept(
+        {
+            "question": decision.question,
+            "target": decision.target,
+            "options": {
+                item.id: _kept(
+                    {
+                        "label": item.label,
+                        "cost": item.cost,
+                        "shows": list(item.shows),
+                        "because": item.because,
+                        "risk": item.risk,
+                    }
+                )
+                for item in decision.options.values()
+            },
+            "rules": [
+                _kept({"when": item.text, "option": item.option, "headline": _message(item.headline)})
+                for item in decision.rules
+            ],
+            "exceptions": list(decision.exceptions),
+            "policy": list(decision.policy),
+            "alerts": list(decision.alerts),
+        }
+    )
+
+
+def _message(message: Message) -> str:
+    return "".join(part if isinstance(part, str) else _slot(part) for part in message)
+
+
+def _slot(slot: Slot) -> str:
+    if slot.unit is None:
+        return f"{{{slot.quantity}}}"
+    return f"{{{slot.quantity}:{slot.decimals} {slot.unit.text or '-'}}}"
