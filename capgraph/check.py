@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from capgraph.diagnostics import Diagnostic
-from capgraph.elaborate import Elaborator, UnitMistake
+from capgraph.elaborate import Elaborator, UnitMistakeError
 from capgraph.formula.tree import Expr, Reference
 from capgraph.graph import Graph, formulas
 from capgraph.model import Model, Slot
@@ -38,7 +38,7 @@ def check(model: Model, graph: Graph) -> tuple[Checked | None, tuple[Diagnostic,
     for name, expr in formulas(model):
         try:
             expressions[name] = _as_declared(model, name, expr, elaborator)
-        except UnitMistake as mistake:
+        except UnitMistakeError as mistake:
             found.append(mistake.diagnostic)
     messages = {name: _message(parts, elaborator) for name, parts in _messages(model)}
     return Checked(model, graph, expressions, messages), tuple(found)

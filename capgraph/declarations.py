@@ -1,4 +1,4 @@
-"""The declarations: which keys a file may hold, and of what shape. One definition validates and makes the editor schema.
+"""The declarations: which keys a file may hold, and of what shape.
 
 In: nothing → Out: frozen pydantic models; scalars stay raw text with their place, formulas unparsed.
 Invariant: an unknown key is an error; which keys are needed together is decided after files are joined.

@@ -133,7 +133,7 @@ def _legal_keys(loc: tuple[int | str, ...]) -> tuple[str, ...]:
 
 
 def _shape(node: Node) -> str:
-    return {Map: "a mapping", Seq: "a list"}.get(type(node), "a single text")
+    return "a mapping" if isinstance(node, Map) else "a list" if isinstance(node, Seq) else "a single text"
 
 
 def _shown(node: Node) -> str:

@@ -1,6 +1,6 @@
 """Expression → the same expression with its unit known and its conversions visible.
 
-In: a bound tree → Out: (tree with `Scale` nodes, its kind); raises UnitMistake at the first operands that do not go together.
+In: a bound tree → Out: (tree with `Scale` nodes, its kind); raises UnitMistakeError where operands do not fit.
 Invariant: the unit rules of operators and functions stand here and in the function table, nowhere else.
 """
 
@@ -48,7 +48,7 @@ UNCOUNTABLE = frozenset({"second", "USD", "watt_hour", "month"})
 _NOUNS = {Flag: "a yes/no", Words: "a text"}
 
 
-class UnitMistake(Exception):
+class UnitMistakeError(Exception):
     """Operands that do not go together."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
@@ -63,7 +63,7 @@ class Elaborator:
     model: Model
 
     def typed(self, expr: Expr) -> tuple[Expr, Kind]:
-        """Return the elaborated tree and its kind. Raises UnitMistake."""
+        """Return the elaborated tree and its kind. Raises UnitMistakeError."""
         match expr:
             case Number():
                 return expr, ONE
@@ -97,7 +97,8 @@ class Elaborator:
         choice, dot, field = name.partition(".")
         if dot:
             definition = self.model.quantities[choice].definition
-            assert isinstance(definition, Choose) and definition.catalog is not None
+            assert isinstance(definition, Choose)
+            assert definition.catalog is not None
             catalog = self.model.catalogs[definition.catalog]
             if catalog.fields[field].kind == "text":
                 return Words(
@@ -276,7 +277,7 @@ class Elaborator:
         return isinstance(expr, Number) and expr.value == 0
 
     def need_flag(self, expr: Expr, kind: Kind, what: str) -> None:
-        """Raise UnitMistake unless the kind is a yes/no."""
+        """Raise UnitMistakeError unless the kind is a yes/no."""
         if not isinstance(kind, Flag):
             found = f"a number in {kind}" if isinstance(kind, Unit) else "a text"
             raise self.mistake(
@@ -287,7 +288,7 @@ class Elaborator:
             )
 
     def need_number(self, expr: Expr, kind: Kind, what: str) -> Unit:
-        """Return the unit of a number. Raises UnitMistake for a yes/no or a text."""
+        """Return the unit of a number. Raises UnitMistakeError for a yes/no or a text."""
         if isinstance(kind, Unit):
             return kind
         help_text = (
@@ -317,9 +318,9 @@ class Elaborator:
         return f"a factor in {wanted} is missing"
 
     @staticmethod
-    def mistake(code: str, message: str, expr: Expr, help_text: str = "") -> UnitMistake:
+    def mistake(code: str, message: str, expr: Expr, help_text: str = "") -> UnitMistakeError:
         """Make the exception that carries a diagnostic at an expression."""
-        return UnitMistake(Diagnostic(code, message, expr.span, help_text))
+        return UnitMistakeError(Diagnostic(code, message, expr.span, help_text))
 
 
 def _literal(expr: Expr) -> Fraction | None:

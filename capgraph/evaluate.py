@@ -1,7 +1,7 @@
 """Plan → Results: the numbers, on arrays of lanes.
 
 In: a plan and what each lane sets → Out: an array per step; for the model's scenarios, `Results`.
-Invariant: a scenario, a draw and a sweep point are all just lanes; no inf or nan gets out; `if` evaluates the branch it takes.
+Invariant: a scenario, a draw and a sweep point are all just lanes; no inf gets out; `if` evaluates only what it takes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Columns:
 
 
 def calculate(plan: Plan, overrides: Mapping[str, Sequence[Value | None] | Array], size: int) -> Columns:
-    """Calculate every step in `size` lanes. An override gives a quantity one value a lane; None keeps the calculated one."""
+    """Calculate every step in `size` lanes; an override is one value a lane, None where it is calculated."""
     run = _Run(plan, size)
     for step in plan.steps:
         run.values[step.id] = run.overridden(step, overrides.get(step.id))
@@ -233,15 +233,13 @@ class _Formula:
     def _reference(self, expr: Reference) -> Array:
         column = self.run.values[expr.name][self.lanes]
         if step := self.run.fetches.get(expr.name):
-            missing = np.isnan(column) if column.dtype == np.float64 else np.equal(column, None)
+            missing = _missing(column)
             if missing.any():
-                self._missing(step, expr, missing)
-            return (
-                np.equal(column, True) if column.dtype == object and _is_flag(self.run.plan, step) else column
-            )
+                self._lacking(step, expr, missing)
+            return column.astype(bool) if _is_flag(self.run.plan, step) else column
         return column
 
-    def _missing(self, step: Fetch, expr: Reference, missing: NDArray[np.bool_]) -> None:
+    def _lacking(self, step: Fetch, expr: Reference, missing: NDArray[np.bool_]) -> None:
         rows = dict.fromkeys(self.run.values[step.choice][self.lanes][missing].tolist())
         row = next(iter(rows))
         message = f"the row `{row}` of `{step.catalog}` has no `{step.field}`"
@@ -330,6 +328,12 @@ class _Formula:
         if where.any():
             lanes = tuple(int(lane) for lane in self.lanes[where])
             self.run.failures.append(Failure(code, self.step, lanes, message, span, help_text))
+
+
+def _missing(column: Array) -> NDArray[np.bool_]:
+    if column.dtype == np.float64:
+        return np.isnan(column)
+    return np.fromiter((value is None for value in column), dtype=bool, count=column.size)
 
 
 def _is_flag(plan: Plan, step: Fetch) -> bool:

@@ -53,7 +53,7 @@ def order(model: Model) -> tuple[Graph | None, tuple[Diagnostic, ...]]:
     place = {
         name: number for number, name in enumerate((*model.quantities, *(set(uses) - set(model.quantities))))
     }
-    steps = nx.DiGraph()
+    steps: nx.DiGraph[str] = nx.DiGraph()
     steps.add_nodes_from(uses)
     steps.add_edges_from((source, name) for name, sources in uses.items() for source in sources)
     frozen = nx.freeze(steps)
@@ -87,7 +87,7 @@ def _shortest(component: nx.DiGraph[str]) -> list[str]:
     """Return the shortest loop of a strongly connected component, in the direction of calculation."""
     import networkx as nx
 
-    loops = []
+    loops: list[list[str]] = []
     for name in sorted(component)[:200]:
         if component.has_edge(name, name):
             return [name]

@@ -135,7 +135,7 @@ class _Joiner:
         return parent
 
     def _extended(self, path: Path, name: Scalar) -> Path | Diagnostic:
-        if os.path.isabs(name):
+        if Path(name).is_absolute():
             return Diagnostic(
                 "CG113", f"`extends: {name}` is an absolute path", name.span, "write it relative to this file"
             )

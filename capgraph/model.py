@@ -1,7 +1,7 @@
 """The model with every name bound: what `resolve` makes of the declarations.
 
 In: nothing → Out: the frozen types that `graph`, `check` and the emitters read.
-Invariant: every id that a formula, a scenario, a message or a report names exists in `Model`; entries keep their origin.
+Invariant: every id that a formula, scenario, message or report names exists; entries keep their origin.
 """
 
 from __future__ import annotations

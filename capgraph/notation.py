@@ -1,6 +1,6 @@
 """Numbers for people: three significant figures, thousands separators, units behind a narrow space.
 
-In: a value and a unit → Out: text. Invariant: exact numbers stay in the workbook and in `--json`; this module only shows.
+In: a value and a unit → Out: text. Invariant: this module only shows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from capgraph.model import Value
 NARROW_SPACE = "\u202f"
 MINUS = "\u2212"
 _PLAIN_UNITS = ("", "1", "count", "ratio", "yes/no")
-# The currencies of units.txt: money below 1,000 is written with its cents.
+# The currencies of units.txt: money is written to the cent below 1,000 and in whole units up to a million.
 _CURRENCIES = ("USD",)
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -70,7 +70,7 @@ def show_decimals(value: float, decimals: int) -> str:
 
 
 def show_value(value: Value | None, unit: str = "") -> str:
-    """Write a value for people with its unit: `14,400 USD/month`, `2.5%`, `yes`, an option's id, `n/a`."""
+    """Write a value for people with its unit: `14,400 USD/month`, `90 million token/day`, `2.5%`, `yes`, an option's id."""
     if value is None:
         return "n/a"
     if isinstance(value, bool):
@@ -79,8 +79,12 @@ def show_value(value: Value | None, unit: str = "") -> str:
         return value
     if unit == "fraction":
         return with_unit(show_number(value * 100), "%")
+    if _is_money(unit) and 1_000 <= abs(value) < 1_000_000:
+        return with_unit(_signed(show_decimals(value, 0)), unit)
     if _has_cents(value, unit):
         return with_unit(_signed(show_decimals(value, 2)), unit)
+    if unit not in _PLAIN_UNITS and 1_000_000 <= abs(value) < 1e12:
+        return with_unit(_in_words(value), unit)
     return with_unit(show_number(value), unit)
 
 
@@ -93,14 +97,20 @@ def show_given(value: Value | None, unit: str = "") -> str:
     return with_unit(show_exact(value), unit)
 
 
+def _is_money(unit: str) -> bool:
+    return unit.partition("/")[0] in _CURRENCIES
+
+
 def _has_cents(value: float, unit: str) -> bool:
     cents = round(abs(value) * 100, 6)
-    return (
-        unit.partition("/")[0] in _CURRENCIES
-        and 100 <= cents < 100_000
-        and cents % 100 != 0
-        and cents % 1 == 0
-    )
+    return _is_money(unit) and 100 <= cents < 100_000 and cents % 100 != 0 and cents % 1 == 0
+
+
+def _in_words(value: float) -> str:
+    """Write a large number in millions or billions, whichever it still is after rounding."""
+    rounded = float(f"{value:.2e}")
+    scale, word = (1e9, "billion") if abs(rounded) >= 1e9 else (1e6, "million")
+    return f"{show_number(rounded / scale)}{NARROW_SPACE}{word}"
 
 
 def with_unit(text: str, unit: str) -> str:

@@ -1,7 +1,7 @@
 """The plan: steps in calculation order, conversions explicit; units are labels from here on.
 
 In: nothing → Out: the frozen types that `lower` makes and every backend reads.
-Invariant: a step refers only to steps before it; each backend prints names and numbers and does the same double arithmetic.
+Invariant: a step refers only to steps before it; every backend does the same double arithmetic.
 """
 
 from __future__ import annotations

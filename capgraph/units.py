@@ -1,6 +1,6 @@
 """Units as people write them: `GiB/GPU`, `token/s/replica`, `USD/GPU-hour`.
 
-In: unit text → Out: `Unit`, its size in base units and its dimension, and the named constants that convert between two.
+In: unit text → Out: `Unit`: its size in base units and its dimension; and the constants that convert between two.
 Invariant: pint defines what a symbol means; no pint object leaves this module.
 """
 
@@ -189,11 +189,12 @@ def _symbol(symbol: str) -> tuple[Fraction, Terms]:
     import pint
 
     try:
-        size, base = _registry().get_root_units(symbol)
+        factor, base = _registry().get_root_units(symbol)
     except (pint.UndefinedUnitError, AttributeError, ValueError):
         raise UnitError(f"unknown unit `{symbol}`", symbol) from None
-    dimension = tuple(sorted((name, Fraction(exp)) for name, exp in base._units.items()))
-    return Fraction(size), tuple(term for term in dimension if term[0] != "count")
+    size = Fraction(str(factor))
+    dimension = tuple(sorted((name, Fraction(str(exp))) for name, exp in base._units.items()))
+    return size, tuple(term for term in dimension if term[0] != "count")
 
 
 def known_units() -> tuple[str, ...]:

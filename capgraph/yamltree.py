@@ -20,26 +20,58 @@ MAX_BYTES = 32 * 1024 * 1024
 MAX_DEPTH = 60
 MAX_ALIASED_NODES = 10_000
 
-_Loader = cast("type[yaml.BaseLoader]", getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+_Base = cast("type[yaml.BaseLoader]", getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+_TAGS = {yaml.ScalarNode: "str", yaml.SequenceNode: "seq", yaml.MappingNode: "map"}
+
+
+class _Loader(_Base):  # type: ignore[misc, valid-type]
+    """Composes nodes without a look at what their text might mean."""
+
+    def resolve(self, kind: type[yaml.Node], _value: object, _implicit: object) -> str:
+        return f"tag:yaml.org,2002:{_TAGS[kind]}"
+
+    def descend_resolver(self, _node: object, _index: object) -> None:
+        pass
+
+    def ascend_resolver(self) -> None:
+        pass
 
 
 class Scalar(str):
     """The raw text of a scalar, with its span and what is needed to find a place inside it."""
 
-    span: Span
     style: str | None
     start: int
+    composed: tuple[Source, yaml.Node]
 
     @classmethod
     def at(cls, text: str, span: Span, style: str | None, start: int) -> Scalar:
         """Make a scalar that starts at character `start` of its source."""
         made = cls(text)
-        made.span, made.style, made.start = span, style, start
+        made.__dict__["span"] = span
+        made.style, made.start = style, start
         return made
+
+    @classmethod
+    def of(cls, source: Source, node: yaml.ScalarNode) -> Scalar:
+        """Make the scalar of a composed node."""
+        made = cls(node.value)
+        made.style, made.start, made.composed = node.style, node.start_mark.index, (source, node)
+        return made
+
+    @cached_property
+    def span(self) -> Span:
+        # Made when asked for: of ten thousand scalars of a model, messages and origins need a few hundred.
+        return _node_span(*self.composed)
+
+    @cached_property
+    def places(self) -> tuple[int, ...] | None:
+        """Where each character stands in the source; None where escapes make that impossible to tell."""
+        return _positions(self)
 
     def within(self, first: int, last: int) -> Span:
         """Return the span of the characters `first`..`last` (exclusive) of this text, in any quoting style."""
-        places = _positions(self, max(last, first + 1))
+        places = self.places
         if places is None or first >= len(places):
             return self.span
         end = places[min(last, len(places)) - 1] + 1 if last > first else places[first] + 1
@@ -169,7 +201,7 @@ class _Builder:
     def _scalar(self, node: yaml.ScalarNode) -> Scalar | None:
         if node.style is None and node.value in ("", "~", "null"):
             return None
-        return Scalar.at(node.value, self._span(node), node.style, node.start_mark.index)
+        return Scalar.of(self.source, node)
 
     def _seq(self, node: yaml.SequenceNode, depth: int) -> Seq:
         made = Seq(self.build(item, depth + 1) for item in node.value)
@@ -179,36 +211,39 @@ class _Builder:
     def _map(self, node: yaml.Node, depth: int) -> Map:
         made = Map()
         made.span = self._span(node)
-        places: dict[str, Span] = {}
+        places: dict[str, Scalar] = {}
         for key_node, value_node in node.value:
-            span = self._span(key_node)
             if not isinstance(key_node, yaml.ScalarNode):
-                self._report("CG103", "a key must be a plain name", span)
+                self._report("CG103", "a key must be a plain name", self._span(key_node))
                 continue
-            key = Scalar.at(key_node.value, span, key_node.style, key_node.start_mark.index)
+            key = Scalar.of(self.source, key_node)
             if key == "<<" and key_node.style is None:
                 self._report(
-                    "CG108", "merge keys (`<<`) are not allowed", span, "use `extends`, or repeat the entries"
+                    "CG108", "merge keys (`<<`) are not allowed", key.span, "use `extends`, or repeat the entries"
                 )
             elif key in places:
                 message = f"`{key}` is defined twice in one mapping"
-                related = (Related("first defined here", places[key]),)
-                self.found.append(Diagnostic("CG104", message, span, "keep one of the two", related=related))
+                related = (Related("first defined here", places[key].span),)
+                self.found.append(Diagnostic("CG104", message, key.span, "keep one of the two", related=related))
             else:
-                places[key] = span
+                places[key] = key
                 made[key] = self.build(value_node, depth + 1)
         return made
 
     def _span(self, node: yaml.Node) -> Span:
-        start, end = node.start_mark, node.end_mark
-        return Span(self.source, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+        return _node_span(self.source, node)
 
     def _report(self, code: str, message: str, span: Span, help_text: str = "") -> None:
         self.found.append(Diagnostic(code, message, span, help_text))
 
 
-def _positions(scalar: Scalar, upto: int) -> list[int] | None:
-    """Align the non-blank characters of a scalar with its source; None where escapes make that impossible."""
+def _node_span(source: Source, node: yaml.Node) -> Span:
+    start, end = node.start_mark, node.end_mark
+    return Span(source, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+
+
+def _positions(scalar: Scalar) -> tuple[int, ...] | None:
+    """Align the non-blank characters of a scalar with its source."""
     text, place = scalar.span.source.text, scalar.start
     if scalar.style in ("|", ">"):
         place = text.find("\n", place) + 1
@@ -217,7 +252,7 @@ def _positions(scalar: Scalar, upto: int) -> list[int] | None:
         if scalar.style == '"' and "\\" in text[place : place + 2 * len(scalar) + 2]:
             return None
     places: list[int] = []
-    for char in scalar[:upto]:
+    for char in scalar:
         if not char.isspace():
             found = text.find(char, place)
             if found < 0:
@@ -225,7 +260,7 @@ def _positions(scalar: Scalar, upto: int) -> list[int] | None:
             place = found
         places.append(min(place, len(text) - 1))
         place += 1
-    return places
+    return tuple(places)
 
 
 def _line_column(text: str, index: int) -> tuple[int, int]:

@@ -52,7 +52,7 @@ def derive(
     targets: Iterable[str],
     changed: frozenset[str] = frozenset(),
 ) -> tuple[Line, ...]:
-    """Return the chain of a scenario for the targets: quantities, `check.<id>` or `rule.<n>`, which are not lines themselves.
+    """Return the chain of a scenario for the targets; `check.<id>` and `rule.<n>` are not lines themselves.
 
     `changed` are quantities that a caller set beside the scenario.
     """

@@ -1,7 +1,7 @@
 """Artifacts → files, whole or not at all.
 
-In: artifacts and a folder → Out: their paths, or a diagnostic; earlier reports stay as they are until every new one is written.
-Invariant: no half-written file, and no new report beside an old one.
+In: artifacts and a folder → Out: their paths, or a diagnostic.
+Invariant: earlier reports stay as they are until every new one is written; no file is ever half written.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def write_files(folder: Path, artifacts: Sequence[Artifact]) -> tuple[Path, ...]
             staged.append((Path(temporary), folder / artifact.name))
             with os.fdopen(handle, "wb") as file:
                 file.write(artifact.data)
-            os.chmod(temporary, 0o666 & ~_umask())
+            Path(temporary).chmod(0o666 & ~_umask())
         for source, target in staged:
             source.replace(target)
     except OSError as error:

@@ -84,7 +84,7 @@ def _split(names: Sequence[str]) -> tuple[str, Sequence[str]]:
     if not names or isinstance(locate(names[0]), Path):
         return (names[0], names[1:]) if names else (default_plan(), ())
     looks_like_plan = (
-        any(mark in names[0] for mark in "/\\.-") or len(names) > 1 and not names[0].isidentifier()
+        any(mark in names[0] for mark in "/\\.-") or (len(names) > 1 and not names[0].isidentifier())
     )
     return (names[0], names[1:]) if looks_like_plan else (default_plan(), names)
 

@@ -1,4 +1,4 @@
-"""Plan → one YAML file that says it all: the resolved model, without includes, `extends` or a catalog row that is not used.
+"""Plan → one YAML file that says it all: no includes, no `extends`, no catalog row that is not used.
 
 In: a plan → Out: `Artifact` with YAML text. Invariant: compiled alone, it gives the same values, checks and verdicts.
 """
@@ -125,8 +125,12 @@ def _rows_used(model: Model, catalog: str) -> set[str]:
     }
     of_catalog = {name: choice for name, choice in choices.items() if choice.catalog == catalog}
     rows = {choice.default for choice in of_catalog.values()}
-    for entry in (*model.scenarios.values(), *model.levers.values()):
-        rows |= {str(setting.value) for name, setting in entry.settings.items() if name in of_catalog}
+    changes = (
+        *(item.settings for item in model.scenarios.values()),
+        *(item.settings for item in model.levers.values()),
+    )
+    for settings in changes:
+        rows |= {str(setting.value) for name, setting in settings.items() if name in of_catalog}
     return rows
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 UnitRule = Literal["same", "count", "plain", "root"]
-"""same: all arguments share a unit, and so does the result. count: one count, kept. plain: numbers without unit. root: √ of the unit."""
+"""same: one unit in, the same out; count: whole things; plain: no unit; root: √ of the unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ def _guarded(value: Array) -> Array:
 
 
 def _least(*values: Array) -> Array:
-    return np.minimum.reduce(values)
+    return np.asarray(np.minimum.reduce(values))
 
 
 def _greatest(*values: Array) -> Array:
-    return np.maximum.reduce(values)
+    return np.asarray(np.maximum.reduce(values))
 
 
 _RECORDS = (

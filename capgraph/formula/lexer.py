@@ -1,6 +1,6 @@
 """Formula text → tokens with their offsets.
 
-In: the raw scalar of a formula → Out: tokens, the last of kind `end`; raises FormulaError at the first unknown character.
+In: the raw scalar of a formula → Out: tokens, the last of kind `end`; raises FormulaError.
 Invariant: offsets count characters of the scalar, so that every message points at the very characters.
 """
 

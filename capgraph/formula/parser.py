@@ -179,6 +179,9 @@ class _Parser:
                 else Reference(sys.intern(token.text), self.span(token, token))
             )
         self.place -= 1
+        return self.fail_at_atom(token)
+
+    def fail_at_atom(self, token: Token) -> NoReturn:
         found = f"`{token.text}` stands" if token.kind != "end" else "the formula ends"
         self.fail(f"{found} where a number, a name or a bracket is needed")
 

@@ -1,6 +1,7 @@
 """Catalog declarations → catalogs: fields with units, rows with numbers in them.
 
-In: `Joined.catalogs` → Out: catalogs in the scope. Invariant: a row holds only fields of its catalog; a field it lacks is absent.
+In: `Joined.catalogs` → Out: catalogs in the scope.
+Invariant: a row holds only fields of its catalog; a field it lacks is absent.
 """
 
 from __future__ import annotations

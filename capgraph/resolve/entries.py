@@ -131,7 +131,8 @@ def resolve_charts(joined: Joined, scope: Scope) -> dict[str, Chart]:
     made = {}
     for name, decl in joined.charts.items():
         named = (*decl.parts, *((decl.whole,) if decl.whole is not None else ()))
-        if not all([scope.known(item, scope.quantities, "quantity", "CG304") for item in named]):
+        unknown = [item for item in named if not scope.known(item, scope.quantities, "quantity", "CG304")]
+        if unknown:
             continue
         units = {unit.dimension if (unit := scope.quantities[str(item)].unit) else None for item in named}
         if len(units) > 1:
@@ -159,8 +160,10 @@ def resolve_decision(decl: DecisionDecl | None, origin: Span | None, scope: Scop
     target = None
     if decl.target is not None and scope.known(decl.target, scope.quantities, "quantity", "CG304"):
         target = str(decl.target)
-    texts = (tuple(map(str, items)) for items in (decl.exceptions, decl.policy, decl.alerts))
-    return Decision(str(decl.question or ""), target, options, rules, *texts, origin)
+    exceptions, policy, alerts = (
+        tuple(map(str, items)) for items in (decl.exceptions, decl.policy, decl.alerts)
+    )
+    return Decision(str(decl.question or ""), target, options, rules, exceptions, policy, alerts, origin)
 
 
 def _option(name: Scalar, decl: OptionDecl, scope: Scope) -> Option:

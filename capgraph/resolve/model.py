@@ -1,6 +1,7 @@
 """The order in which declarations are bound.
 
-In: `Joined` → Out: `Model` and diagnostics. Invariant: catalogs before choices, inputs before formulas, formulas before entries.
+In: `Joined` → Out: `Model` and diagnostics.
+Invariant: catalogs before choices, inputs before formulas, formulas before entries.
 """
 
 from __future__ import annotations

@@ -35,11 +35,11 @@ def resolve_quantities(joined: Joined, scope: Scope) -> None:
         scope.quantities[str(name)] = quantity
         if decl.formula is not None:
             formulas.append((str(name), decl.formula))
-    for name, text in formulas:
+    for key, text in formulas:
         tree = scope.formula(text)
         if tree is not None:
             definition = Formula(str(text).strip(), tree)
-            scope.quantities[name] = replace(scope.quantities[name], definition=definition)
+            scope.quantities[key] = replace(scope.quantities[key], definition=definition)
 
 
 def _quantity(name: Scalar, decl: QuantityDecl, section: str, scope: Scope) -> Quantity | None:
