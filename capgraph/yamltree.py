@@ -199,7 +199,7 @@ class _Builder:
         return made
 
     def _scalar(self, node: yaml.ScalarNode) -> Scalar | None:
-        if node.style is None and node.value in ("", "~", "null"):
+        if not node.style and node.value in ("", "~", "null"):
             return None
         return Scalar.of(self.source, node)
 
@@ -217,7 +217,7 @@ class _Builder:
                 self._report("CG103", "a key must be a plain name", self._span(key_node))
                 continue
             key = Scalar.of(self.source, key_node)
-            if key == "<<" and key_node.style is None:
+            if key == "<<" and not key_node.style:
                 self._report(
                     "CG108", "merge keys (`<<`) are not allowed", key.span, "use `extends`, or repeat the entries"
                 )
