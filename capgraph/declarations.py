@@ -20,7 +20,8 @@ Settings = dict[Scalar, Scalar]
 class Declaration(BaseModel):
     """An entry of a file: closed, frozen, with its place left on every scalar."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Only FileDecl is ever validated: the others are built as its parts, not once more on their own.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class QuantityDecl(Declaration):

@@ -84,9 +84,9 @@ class Scope:
                 "write `1500`, `1_500`, `1.5e3`, `30%` or `80 GB`",
             )
             return None
-        number = Fraction(found[1].replace("_", ""))
+        digits = found[1].replace("_", "")
         if not found[2]:
-            return float(number)
+            return float(digits)
         start = found.start(2)
         given = self.unit(
             Scalar.at(found[2], text.within(start, start + len(found[2])), None, text.start + start)
@@ -102,7 +102,7 @@ class Scope:
                 f"give it in {unit} or a multiple",
             )
             return None
-        return float(number * given.size / target.size)
+        return float(Fraction(digits) * given.size / target.size)
 
     def limits(
         self,
