@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("capgraph.analysis", "capgraph.analysis.*"),
     ("capgraph.emit", "capgraph.emit.*"),
     ("capgraph.compiler",),
-    ("capgraph.cli", "capgraph.cli.*"),
+    ("capgraph.cli", "capgraph.cli.*", "capgraph.__main__"),
 )
 
 # A library and the only modules that may import it.
