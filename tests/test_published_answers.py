@@ -17,7 +17,7 @@ import yaml
 
 from capgraph.analysis.findings import find
 from capgraph.compiler import compile_model
-from capgraph.evaluate import evaluate
+from capgraph.evaluate import calculate, evaluate
 from capgraph.findings import Findings
 from capgraph.model import Decision
 from capgraph.resources import models_root
@@ -164,3 +164,15 @@ def test_policy_and_alerts_of_the_card_answer_are_there() -> None:
     assert has(alerts, "85% at the 95th percentile", "Preemptions above 1%")
     assert has(alerts, "40% low", "prompts only", "max_model_len", "fragmentation")
     assert has(policy, "Cap the context", "pool of their own", "KV-seconds")
+
+
+def test_the_break_even_of_a_growing_fleet_is_the_first_crossing() -> None:
+    plan = compile_model(models_root() / "published-answers" / "model.yaml").plan
+    assert plan is not None
+    users = [float(count) for count in range(100, 16_000, 100)]
+    columns = calculate(plan, {"users": users}, len(users))
+    cheaper = columns.values["self_host_cost"] <= columns.values["api_cost"]
+    first = users[int(cheaper.argmax())]
+    assert (
+        first * 10 * 800 == evaluated()["fleet-4xh100"]["values"]["break_even_demand_growing_fleet"]["value"]
+    )
