@@ -215,7 +215,10 @@ class Elaborator:
         lead = next((index for index, (side, _, _) in enumerate(sides) if not self.is_zero(side)), 0)
         for index, (side, _, _) in enumerate(sides):
             if units[index].dimension != units[lead].dimension and not self.is_zero(side):
-                message = f"{what} needs one unit: `{_text(sides[lead][0])}` is in {units[lead]}, `{_text(side)}` in {units[index]}"
+                message = (
+                    f"{what} needs one unit: `{_text(sides[lead][0])}` is in {units[lead]}, "
+                    f"`{_text(side)}` in {units[index]}"
+                )
                 raise self.mistake(
                     "CG502",
                     message,

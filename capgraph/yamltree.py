@@ -6,10 +6,10 @@ Invariant: nothing is interpreted (`no`, `010`, `12:30` stay text), no tag const
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import yaml
@@ -21,6 +21,20 @@ MAX_DEPTH = 60
 MAX_ALIASED_NODES = 10_000
 
 _Base = cast("type[yaml.BaseLoader]", getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+# What YAML allows in a stream (YAML 1.1, 5.1).
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PROPERTIES = re.compile(r"(?:[!&]\S*\s+)*")
+# A part of libyaml's problem, and what a person does about it.
+_WAYS_OUT = (
+    ("mapping values", "quote a text that holds `: ` or starts with a special character"),
+    ("could not find expected ':'", "a key here lacks its `:`, or the line its indentation"),
+    ("did not find expected ',' or", "close the bracket, or put a comma between its parts"),
+    ("undefined alias", "quote a text that starts with `*`"),
+    ("cannot start any token", "quote a text that starts with a special character"),
+    ("quoted scalar", "close the quote"),
+    ("escape character", "write `\\\\` for a backslash, or use single quotes"),
+    ("", "check the indentation of this line, and the quotes and brackets before it"),
+)
 _TAGS = {yaml.ScalarNode: "str", yaml.SequenceNode: "seq", yaml.MappingNode: "map"}
 
 
@@ -41,22 +55,31 @@ class Scalar(str):
     """The raw text of a scalar, with its span and what is needed to find a place inside it."""
 
     style: str | None
-    start: int
     composed: tuple[Source, yaml.Node]
 
     @classmethod
-    def at(cls, text: str, span: Span, style: str | None, start: int) -> Scalar:
-        """Make a scalar that starts at character `start` of its source."""
-        made = cls(text)
-        made.__dict__["span"] = span
-        made.style, made.start = style, start
+    def at(cls, source: Source, first: int = 0, last: int | None = None) -> Scalar:
+        """Make the scalar that the characters `first`..`last` (exclusive) of a source are."""
+        end = len(source.text) if last is None else last
+        made = cls(source.text[first:end])
+        made.style = None
+        made.__dict__["places"] = tuple(range(first, end))
+        made.__dict__["span"] = _span_at(source, first, max(end, first + 1))
+        return made
+
+    def part(self, first: int, last: int) -> Scalar:
+        """Return the characters `first`..`last` (exclusive) as a scalar that knows its place."""
+        made = Scalar(self[first:last])
+        made.style = None
+        made.__dict__["places"] = self.places[first:last] if self.places is not None else None
+        made.__dict__["span"] = self.within(first, last)
         return made
 
     @classmethod
     def of(cls, source: Source, node: yaml.ScalarNode) -> Scalar:
         """Make the scalar of a composed node."""
         made = cls(node.value)
-        made.style, made.start, made.composed = node.style, node.start_mark.index, (source, node)
+        made.style, made.composed = node.style, (source, node)
         return made
 
     @cached_property
@@ -107,22 +130,17 @@ Node = Map | Seq | Scalar | None
 
 def read(source: Source) -> tuple[Node, tuple[Diagnostic, ...]]:
     """Return the tree of a YAML text and what is wrong with it; the tree is None when it cannot be read at all."""
-    text = source.text.removeprefix("\ufeff")
-    if text is not source.text:
-        source = Source(source.name, text, source.path)
+    text = source.text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    source = Source(source.name, text, source.path)
     loader = _Loader(text)
     try:
         root = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
         return None, (_syntax_error(source, error),)
     except RecursionError:
-        return None, (
-            Diagnostic(
-                "CG106", f"{source.name} is nested deeper than {MAX_DEPTH} levels", None, "flatten the file"
-            ),
-        )
+        return None, (_too_deep(Span(source, 1, 1, 1, 2)),)
     except (yaml.YAMLError, ValueError) as error:
-        return None, (Diagnostic("CG101", f"{source.name} is not readable text: {_one_line(error)}"),)
+        return None, (_unreadable(source, error),)
     finally:
         loader.dispose()
     if root is None:
@@ -131,31 +149,40 @@ def read(source: Source) -> tuple[Node, tuple[Diagnostic, ...]]:
     return builder.build(root), tuple(builder.found)
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+def _unreadable(source: Source, error: Exception) -> Diagnostic:
+    found = _FORBIDDEN.search(source.text)
+    if found is None:
+        return Diagnostic("CG101", f"{source.name} is not readable text: {' '.join(str(error).split())}")
+    message = f"the file holds a control character (U+{ord(found[0]):04X})"
+    return Diagnostic("CG101", message, _span_at(source, found.start()), "remove it: a model file is plain text")
+
+
+def _too_deep(span: Span) -> Diagnostic:
+    message = f"the YAML contains itself or is nested deeper than {MAX_DEPTH} levels"
+    return Diagnostic("CG106", message, span, "flatten it; an alias may not stand inside its own anchor")
 
 
 def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> Diagnostic:
-    mark = error.problem_mark or error.context_mark
-    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    span = Span(source, line, column, line, column + 1)
-    problem = error.problem or "cannot be read"
-    if "\t" in source.line(line)[: column + 1]:
+    mark, opened = error.problem_mark or error.context_mark, error.context_mark
+    problem, context = error.problem or "cannot be read", error.context or ""
+    if opened and "end of stream" in problem:
+        mark = opened
+    span = _span_at(source, mark.index if mark else 0)
+    line = source.line(span.line)
+    indent = len(line) - len(line.lstrip())
+    if "\t" in line[:indent] and span.column <= indent + 1:
+        column = line.index("\t") + 1
+        span = Span(source, span.line, column, span.line, column + 1)
         return Diagnostic("CG102", "a tab stands where YAML needs spaces", span, "indent with spaces")
-    if "expected a single document" in (error.context or problem):
-        return Diagnostic(
-            "CG101",
-            "the file holds more than one YAML document",
-            span,
-            "keep one document a file; remove `---`",
-        )
-    help_text = (
-        "quote a text that holds `: ` or starts with a special character"
-        if "mapping values" in problem
-        else ""
-    )
-    context = f" ({error.context})" if error.context else ""
-    return Diagnostic("CG101", f"not valid YAML: {problem}{context}", span, help_text)
+    if "expected a single document" in (context or problem):
+        message = "the file holds more than one YAML document"
+        return Diagnostic("CG101", message, span, "keep one document a file; remove `---`")
+    if "maximum nesting depth" in problem:
+        return _too_deep(span)
+    shown = f"not valid YAML: {problem}" + (f" ({context})" if context else "")
+    way_out = next(text for part, text in _WAYS_OUT if part in f"{problem} {context}")
+    related = (Related("opened here", _span_at(source, opened.index)),) if opened and "flow" in context else ()
+    return Diagnostic("CG101", shown, span, way_out, related=related)
 
 
 @dataclass
@@ -165,23 +192,21 @@ class _Builder:
     seen: set[int] = field(default_factory=set)
     path: set[int] = field(default_factory=set)
     aliased: int = 0
+    too_deep: bool = False
 
     def build(self, node: yaml.Node, depth: int = 0) -> Node:
         """Turn a composed node into ours."""
         if id(node) in self.path or depth > MAX_DEPTH:
-            self._report(
-                "CG106",
-                f"the YAML contains itself or is nested deeper than {MAX_DEPTH} levels",
-                self._span(node),
-            )
+            if not self.too_deep:
+                self.found.append(_too_deep(self._span(node)))
+            self.too_deep = True
             return None
         if id(node) in self.seen:
             self.aliased += 1
+            if self.aliased == MAX_ALIASED_NODES + 1:
+                message = f"aliases expand to more than {MAX_ALIASED_NODES} nodes"
+                self._report("CG105", message, self._span(node), "write out what is needed")
             if self.aliased > MAX_ALIASED_NODES:
-                if self.aliased == MAX_ALIASED_NODES + 1:
-                    self._report(
-                        "CG105", f"aliases expand to more than {MAX_ALIASED_NODES} nodes", self._span(node)
-                    )
                 return None
         self.seen.add(id(node))
         if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.startswith("tag:yaml.org,2002:python"):
@@ -214,7 +239,7 @@ class _Builder:
         places: dict[str, Scalar] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                self._report("CG103", "a key must be a plain name", self._span(key_node))
+                self._report("CG103", "a key must be a plain name", self._span(key_node), "write `name: …`")
                 continue
             key = Scalar.of(self.source, key_node)
             if key == "<<" and not key_node.style:
@@ -238,57 +263,48 @@ class _Builder:
 
 
 def _node_span(source: Source, node: yaml.Node) -> Span:
-    start, end = node.start_mark, node.end_mark
-    return Span(source, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+    # By index: libyaml also counts U+0085 and U+2028 as line ends, which no editor does.
+    line, column = _line_column(source.text, node.start_mark.index)
+    end_line, end_column = _line_column(source.text, node.end_mark.index)
+    return Span(source, line, column, end_line, end_column)
+
+
+def _span_at(source: Source, first: int, last: int | None = None) -> Span:
+    line, column = _line_column(source.text, first)
+    if last is None:
+        return Span(source, line, column, line, column + 1)
+    return Span(source, line, column, *_line_column(source.text, last))
 
 
 def _positions(scalar: Scalar) -> tuple[int, ...] | None:
     """Align the non-blank characters of a scalar with its source."""
-    text, place = scalar.span.source.text, scalar.start
+    source, node = scalar.composed
+    text, place, end = source.text, node.start_mark.index, node.end_mark.index
+    if found := _PROPERTIES.match(text, place, end):
+        place = found.end()
     if scalar.style in ("|", ">"):
         place = text.find("\n", place) + 1
     elif scalar.style in ("'", '"'):
         place += 1
-        if scalar.style == '"' and "\\" in text[place : place + 2 * len(scalar) + 2]:
+        if scalar.style == '"' and "\\" in text[place:end]:
             return None
     places: list[int] = []
     for char in scalar:
         if not char.isspace():
-            found = text.find(char, place)
-            if found < 0:
+            place = text.find(char, place, end)
+            if place < 0:
                 return None
-            place = found
         places.append(min(place, len(text) - 1))
-        place += 1
+        place += 2 if char == scalar.style == "'" else 1
     return tuple(places)
 
 
 def _line_column(text: str, index: int) -> tuple[int, int]:
-    starts = _LineStarts.of(text).starts
+    starts = _line_starts(text)
     line = bisect_right(starts, index)
     return line, index - starts[line - 1] + 1
 
 
-@dataclass(frozen=True)
-class _LineStarts:
-    text: str
-    _last: list[_LineStarts] = field(default_factory=list, compare=False)
-
-    @cached_property
-    def starts(self) -> list[int]:
-        return [0, *self._ends()]
-
-    def _ends(self) -> Iterator[int]:
-        place = self.text.find("\n")
-        while place >= 0:
-            yield place + 1
-            place = self.text.find("\n", place + 1)
-
-    @classmethod
-    def of(cls, text: str) -> _LineStarts:
-        if not _CACHE or _CACHE[0].text is not text:
-            _CACHE[:] = [cls(text)]
-        return _CACHE[0]
-
-
-_CACHE: list[_LineStarts] = []
+@lru_cache(maxsize=256)
+def _line_starts(text: str) -> tuple[int, ...]:
+    return (0, *(found.end() for found in re.finditer("\n", text)))

@@ -196,12 +196,7 @@ def resolve_message(text: Scalar, scope: Scope) -> Message:
         if found.start() > place:
             parts.append(text[place : found.start()])
         place = found.end()
-        if slot := _slot(
-            found[1],
-            text.within(found.start(), found.end()),
-            text.within(found.start() + 1, found.end() - 1),
-            scope,
-        ):
+        if slot := _slot(text.part(*found.span(1)), text.within(*found.span()), scope):
             parts.append(slot)
     if place < len(text):
         parts.append(text[place:])
@@ -215,7 +210,7 @@ def resolve_message(text: Scalar, scope: Scope) -> Message:
     return tuple(parts)
 
 
-def _slot(inside: str, whole: Span, span: Span, scope: Scope) -> Slot | None:
+def _slot(inside: Scalar, whole: Span, scope: Scope) -> Slot | None:
     found = _INSIDE.fullmatch(inside)
     if not found:
         scope.report(
@@ -225,7 +220,7 @@ def _slot(inside: str, whole: Span, span: Span, scope: Scope) -> Slot | None:
             "write `{name}`, `{name:1}` or `{name:1 unit}`",
         )
         return None
-    name, decimals, unit_text = found[1], int(found[2] or 0), found[3] or ""
+    name, decimals, unit_text, span = found[1], int(found[2] or 0), found[3] or "", inside.span
     if not scope.bind(name, span):
         return None
     if decimals > 9:
@@ -236,7 +231,7 @@ def _slot(inside: str, whole: Span, span: Span, scope: Scope) -> Slot | None:
         return Slot(name, 0, None, span)
     if unit_text == "-":
         return Slot(name, decimals, _BARE, span)
-    unit = scope.unit(Scalar.at(unit_text, span, None, 0)) if unit_text else quantity.unit
+    unit = scope.unit(inside.part(*found.span(3))) if unit_text else quantity.unit
     if unit and quantity.unit and unit.dimension != quantity.unit.dimension:
         scope.report(
             "CG502",

@@ -45,8 +45,8 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
     model = Model(
         joined.model, joined.title, joined.description, _date(joined, scope), tuple(joined.sections),
         MappingProxyType(_in_sections(joined, scope)), MappingProxyType(scope.catalogs), MappingProxyType(scenarios),
-        MappingProxyType(checks), MappingProxyType(levers), MappingProxyType(charts), key_figures, decision, joined.plan,
-        tuple(joined.files),
+        MappingProxyType(checks), MappingProxyType(levers), MappingProxyType(charts), key_figures, decision,
+        joined.plan, tuple(joined.files),
     )  # fmt: skip
     return model, tuple(scope.found)
 

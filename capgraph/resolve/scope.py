@@ -87,10 +87,7 @@ class Scope:
         digits = found[1].replace("_", "")
         if not found[2]:
             return float(digits)
-        start = found.start(2)
-        given = self.unit(
-            Scalar.at(found[2], text.within(start, start + len(found[2])), None, text.start + start)
-        )
+        given = self.unit(text.part(*found.span(2)))
         if given is None:
             return None
         target = unit if given.dimension == unit.dimension else _without_basis(unit)

@@ -6,7 +6,7 @@ Invariant: the same rules hold as for a scenario's `set`.
 
 from __future__ import annotations
 
-from capgraph.diagnostics import Diagnostic, Source, Span, did_you_mean
+from capgraph.diagnostics import Diagnostic, Source, did_you_mean
 from capgraph.model import Lookup, Model, Value
 from capgraph.resolve.scope import Scope
 from capgraph.yamltree import Scalar
@@ -16,7 +16,7 @@ def resolve_setting(model: Model, text: str) -> tuple[str, Value | None, tuple[D
     """Read one setting; the value is None when it is wrong."""
     name, equals, raw = text.partition("=")
     source = Source("--set", text)
-    span = Span(source, 1, 1, 1, max(len(text), 1) + 1)
+    span = Scalar.at(source).span
     settable = [item.id for item in model.quantities.values() if not isinstance(item.definition, Lookup)]
     if not equals:
         return name, None, (Diagnostic("CG801", f"`{text}` is not a setting", span, "write `--set name=value`"),)
@@ -24,6 +24,6 @@ def resolve_setting(model: Model, text: str) -> tuple[str, Value | None, tuple[D
         help_text = did_you_mean(name, settable) or "settable are the quantities of the model"
         return name, None, (Diagnostic("CG304", f"unknown quantity `{name}`", span, help_text),)
     scope = Scope(quantities=dict(model.quantities), catalogs=dict(model.catalogs))
-    value_span = Span(source, 1, len(name) + 2, 1, len(text) + 1)
-    value = scope.setting(model.quantities[name], Scalar.at(raw.strip(), value_span, None, len(name) + 1))
+    first = len(text) - len(raw.lstrip())
+    value = scope.setting(model.quantities[name], Scalar.at(source, first, first + len(raw.strip())))
     return name, None if scope.found else value, tuple(scope.found)
