@@ -17,7 +17,7 @@ from capgraph.formula.tree import Expr, Reference
 from capgraph.graph import Graph, formulas
 from capgraph.model import Model, Slot
 from capgraph.plan import Figure, Message
-from capgraph.units import quotient
+from capgraph.units import UnitError, quotient
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ def check(model: Model, graph: Graph) -> tuple[Checked | None, tuple[Diagnostic,
             expressions[name] = _as_declared(model, name, expr, elaborator)
         except UnitMistakeError as mistake:
             found.append(mistake.diagnostic)
+        except UnitError as error:
+            message = f"the unit of this formula cannot be worked out: {error}"
+            found.append(
+                Diagnostic("CG505", message, expr.span, "split it into quantities with units of their own")
+            )
     messages = {name: _message(parts, elaborator) for name, parts in _messages(model)}
     return Checked(model, graph, expressions, messages), tuple(found)
 

@@ -20,15 +20,21 @@ if TYPE_CHECKING:
 DEFINITIONS = Path(__file__).with_name("units.txt")
 
 Terms = tuple[tuple[str, Fraction], ...]
+# Beyond these a factor between two units is no double any more, and `byte^99999999` would never be worked out.
+MAX_EXPONENT = 30
+MAX_SIZE = Fraction(10) ** 150
+# What is offered for a misspelt unit beside the names of the definitions, which have no prefixes.
+_PREFIXED = (*(f"{prefix}B" for prefix in ("k", "M", "G", "T", "P", "Ki", "Mi", "Gi", "Ti")), "ms", "us", "kW", "kWh",
+             "TFLOP", "GFLOP", "Mtoken", "ktoken")  # fmt: skip
 _ONE: tuple[Fraction, Terms] = (Fraction(1), ())
 
 
 class UnitError(ValueError):
-    """A unit text that cannot be read; `symbol` is the part that is wrong."""
+    """A unit text that cannot be read; `symbol` is the part that is wrong, or a name that no unit has."""
 
-    def __init__(self, message: str, symbol: str = "") -> None:
+    def __init__(self, message: str, symbol: str = "", is_unknown: bool = False) -> None:
         super().__init__(message)
-        self.symbol = symbol
+        self.symbol, self.is_unknown = symbol, is_unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +94,15 @@ def _unit_of(terms: Terms, text: str | None = None) -> Unit:
     size = Fraction(1)
     dimension: list[tuple[str, Fraction]] = []
     for symbol, exponent in terms:
+        if abs(exponent) > MAX_EXPONENT:
+            raise UnitError(f"`{symbol}` has an exponent beyond {MAX_EXPONENT}", str(exponent))
         symbol_size, symbol_dimension = _symbol(symbol)
         size *= _raise(symbol_size, exponent)
         dimension.extend((base, exp * exponent) for base, exp in symbol_dimension)
-    return Unit(spell(terms) if text is None else text, terms, size, _sum_terms(dimension, ordered=True))
+    spelled = spell(terms) if text is None else text
+    if not 1 / MAX_SIZE < size < MAX_SIZE:
+        raise UnitError(f"a number in `{spelled}` is too large or too small to calculate with")
+    return Unit(spelled, terms, size, _sum_terms(dimension, ordered=True))
 
 
 def _raise(size: Fraction, exponent: Fraction) -> Fraction:
@@ -191,12 +202,18 @@ def _symbol(symbol: str) -> tuple[Fraction, Terms]:
     try:
         factor, base = _registry().get_root_units(symbol)
     except (pint.UndefinedUnitError, AttributeError, ValueError):
-        raise UnitError(f"unknown unit `{symbol}`", symbol) from None
+        raise UnitError(f"unknown unit `{symbol}`", symbol, is_unknown=True) from None
     size = Fraction(str(factor))
     dimension = tuple(sorted((name, Fraction(str(exp))) for name, exp in base._units.items()))
     return size, tuple(term for term in dimension if term[0] != "count")
 
 
+def spelled_units() -> tuple[str, ...]:
+    """Return known units and those with a prefix that people use most."""
+    return (*known_units(), *_PREFIXED)
+
+
+@cache
 def known_units() -> tuple[str, ...]:
     """Return the names and symbols that the definitions hold, without prefixes."""
     defined = re.findall(r"^(\w+) =.*?(?:= (\w+))?$", DEFINITIONS.read_text("utf-8"), re.MULTILINE)
@@ -250,4 +267,6 @@ def _step(terms: Mapping[str, Fraction]) -> tuple[Conversion, ...]:
 
 def _name(symbol: str, exponent: Fraction) -> str:
     spelled = symbol.replace("µ", "u").replace("μ", "u")
+    if exponent.denominator > 1:
+        return f"{spelled}{exponent.numerator}_{exponent.denominator}"
     return spelled if exponent == 1 else f"{spelled}{exponent.numerator}"

@@ -16,7 +16,7 @@ from capgraph.formula.functions import FUNCTIONS
 from capgraph.formula.parser import parse_formula
 from capgraph.formula.tree import Expr, references
 from capgraph.model import Catalog, Choose, Limits, Lookup, Provenance, Quantity, Value
-from capgraph.units import Unit, UnitError, known_units, parse_unit
+from capgraph.units import Unit, UnitError, known_units, parse_unit, spelled_units
 from capgraph.yamltree import Scalar
 
 _NUMBER = re.compile(
@@ -67,10 +67,10 @@ class Scope:
         try:
             return parse_unit(str(text))
         except UnitError as error:
-            near = did_you_mean(error.symbol, known_units()) if error.symbol else ""
-            place = text.find(error.symbol) if error.symbol else -1
-            span = text.within(place, place + len(error.symbol)) if place >= 0 else text.span
-            self.report("CG501", str(error), span, near or f"units: {known_names(known_units(), 40)}")
+            whole = r"(?<!\w){}(?!\w)" if error.symbol.isalnum() else "{}"
+            place = re.search(whole.format(re.escape(error.symbol)), text) if error.symbol else None
+            span = text.within(*place.span()) if place else text.span
+            self.report("CG501", str(error), span, _unit_help(error))
             return None
 
     def number(self, text: Scalar, unit: Unit) -> float | None:
@@ -248,6 +248,12 @@ def _without_basis(unit: Unit) -> Unit:
     return parse_unit(
         "/".join([text, *(symbol if exp == -1 else f"{symbol}^{-exp}" for symbol, exp in kept if exp < 0)])
     )
+
+
+def _unit_help(error: UnitError) -> str:
+    if not error.is_unknown:
+        return "write a unit as `GiB`, `GiB/GPU`, `token/s/replica` or `USD/GPU-hour`"
+    return did_you_mean(error.symbol, spelled_units()) or f"units: {known_names(known_units(), 40)}"
 
 
 def _is_finite(text: str) -> bool:
