@@ -305,20 +305,12 @@ class Elaborator:
 
     def missing_factor(self, unit: Unit, text: str = "it") -> str:
         """Propose the quantity whose unit is the factor that would make a formula right."""
-        wanted, inverse = unit, quotient(ONE, unit)
-        for factor, word in ((wanted, "multiply"), (inverse, "divide")):
-            names = [
-                item.id
-                for item in self.model.quantities.values()
-                if item.unit and item.unit.dimension == factor.dimension
-            ]
-            if names and not factor.is_plain:
-                return (
-                    f"{word} `{text}` by `{names[0]}` ({factor})"
-                    if text != "it"
-                    else f"{word} by `{names[0]}` ({factor})"
-                )
-        return f"a factor in {wanted} is missing"
+        of_side = "" if text == "it" else f" `{text}`"
+        for factor, word in ((unit, "multiply"), (quotient(ONE, unit), "divide")):
+            for item in self.model.quantities.values():
+                if item.unit and item.unit.dimension == factor.dimension and not factor.is_plain:
+                    return f"{word}{of_side} by `{item.id}` ({item.unit})"
+        return f"a factor in {unit} is missing"
 
     @staticmethod
     def mistake(code: str, message: str, expr: Expr, help_text: str = "") -> UnitMistakeError:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from capgraph.formula.text import print_formula
-from capgraph.formula.tree import Reference
+from capgraph.formula.tree import Reference, Scale
 from capgraph.model import Quantity, Value
 from capgraph.notation import show_value
 from capgraph.plan import Compute, Plan
@@ -67,14 +67,14 @@ def derive(
         formula = numbers = ""
         if isinstance(step, Compute) and not measured:
             formula = print_formula(step.expr)
-            numbers = print_formula(step.expr, lambda reference: _shown(reference, result.values))
+            numbers = print_formula(step.expr, lambda node: _shown(node, result.values))
         needs = () if measured else plan.uses[step.id]
         lines.append(Line(number, quantity, formula, numbers, result.values[step.id], measured, needs))
     return tuple(lines)
 
 
-def _shown(reference: Reference, values: Mapping[str, Value | None]) -> str:
-    value = values[reference.name]
+def _shown(node: Reference | Scale, values: Mapping[str, Value | None]) -> str:
+    value = values[node.name] if isinstance(node, Reference) else node.value
     text = show_value(value)
     if isinstance(value, str):
         return f'"{text}"'

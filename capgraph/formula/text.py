@@ -27,11 +27,15 @@ _LEVEL = {
 }
 _SIGN, _POWER, _ATOM = 7, 8, 9
 
-Writer = Callable[[Reference], str]
+Writer = Callable[[Reference | Scale], str]
 
 
-def print_formula(expr: Expr, write: Writer = lambda reference: reference.name) -> str:
-    """Return the formula as text in the language's own spelling; `write` spells a reference."""
+def _named(node: Reference | Scale) -> str:
+    return node.name if isinstance(node, Reference) else node.constant
+
+
+def print_formula(expr: Expr, write: Writer = _named) -> str:
+    """Return the formula as text in the language's own spelling; `write` spells a reference, and the constant of a conversion."""
     return _print(expr, write)[0]
 
 
@@ -59,7 +63,7 @@ def _print(expr: Expr, write: Writer) -> tuple[str, int]:
             )
         case Scale():
             sign = "/" if expr.divide else "*"
-            return f"{_at_least(expr.operand, 6, write)} {sign} {expr.constant}", 6
+            return f"{_at_least(expr.operand, 6, write)} {sign} {write(expr)}", 6
         case _:
             assert_never(expr)
 
