@@ -95,8 +95,10 @@ class Scalar(str):
     def within(self, first: int, last: int) -> Span:
         """Return the span of the characters `first`..`last` (exclusive) of this text, in any quoting style."""
         places = self.places
-        if places is None or first >= len(places):
+        if not places:
             return self.span
+        if first >= len(places):
+            return _span_at(self.span.source, places[-1] + 1)
         end = places[min(last, len(places)) - 1] + 1 if last > first else places[first] + 1
         line, column = _line_column(self.span.source.text, places[first])
         end_line, end_column = _line_column(self.span.source.text, end)

@@ -14,7 +14,7 @@ Kind = Literal["number", "name", "text", "op", "end"]
 
 _PATTERN = re.compile(
     r"""\s*(?:
-      (?P<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?\s?%?)
+      (?P<number>(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?\s?%?)
     | (?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)?)
     | (?P<text>"[^"]*"|'[^']*')
     | (?P<op><=|>=|<>|!=|==|\*\*|[-+*/^()<>=,])
@@ -42,6 +42,22 @@ class Token:
 
 
 _SPELLINGS = {"!=": "<>", "==": "=", "**": "^"}
+# What people write for an operator, and what it is called here.
+_STRANGERS = {
+    "&": "and", "|": "or", "!": "not", "≤": "<=", "≥": ">=", "≠": "<>",
+    "×": "*", "·": "*", "÷": "/", "−": "-", "–": "-",
+    "[": "(", "]": ")", "{": "(", "}": ")", ";": ",",
+}  # fmt: skip
+
+
+def _stranger(text: str, first: int, end: int) -> FormulaError:
+    """Say what a character is that no token begins with."""
+    char = text[first]
+    if char in "\"'":
+        return FormulaError("CG405", "a text is not closed", first, end, f"add `{char}`")
+    known = _STRANGERS.get(char)
+    help_text = f"write `{known}`" if known else "formulas hold numbers, names, + - * / ^ ( ) and comparisons"
+    return FormulaError("CG405", f"`{char}` has no meaning in a formula", first, first + 1, help_text)
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
@@ -50,17 +66,10 @@ def tokenize(text: str) -> tuple[Token, ...]:
     place = 0
     end = len(text.rstrip())
     while place < end:
-        found = _PATTERN.match(text, place)
-        if not found or found.end() > end:
+        found = _PATTERN.match(text, place, end)
+        if not found:
             first = place + len(text[place:]) - len(text[place:].lstrip())
-            message = f"`{text[first]}` has no meaning in a formula"
-            raise FormulaError(
-                "CG405",
-                message,
-                first,
-                first + 1,
-                "formulas hold numbers, names, + - * / ^ ( ) and comparisons",
-            )
+            raise _stranger(text, first, end)
         kind: Kind = found.lastgroup  # type: ignore[assignment]
         first, last = found.span(kind)
         if (spelled := _SPELLINGS.get(found[kind])) is not None:

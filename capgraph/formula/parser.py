@@ -29,7 +29,9 @@ from capgraph.formula.tree import (
 from capgraph.yamltree import Scalar
 
 MAX_LENGTH = 4_000
-MAX_DEPTH = 100
+# Reading a bracket takes fourteen calls, Python allows a thousand; a workbook allows 64 levels.
+MAX_DEPTH = 40
+MAX_OPERATIONS = 200
 _WORDS = frozenset({"and", "or", "not", "true", "false"})
 
 
@@ -77,7 +79,23 @@ class _Parser:
 
     def finish(self) -> None:
         if self.next.kind != "end":
-            self.fail(f"`{self.next.text}` stands where an operator or the end of the formula is needed")
+            self._misplaced("the end of the formula")
+
+    def _misplaced(self, closing: str) -> NoReturn:
+        """Complain of a token that stands where an operator or the closing of something is needed."""
+        token, before = self.next, self.tokens[self.place - 1]
+        help_text = ""
+        if before.kind == "number" and token.kind == "name":
+            help_text = "put `*` between the two; a number with a unit is a quantity of its own"
+        elif before.text == "if" or before.text in FUNCTIONS:
+            help_text = f"a function's arguments stand in brackets: `{before.text}(…)`"
+        elif token.kind in ("number", "name", "text") or token.text == "(":
+            help_text = "put an operator such as `*` between the two"
+        elif token.text == ")":
+            help_text = "remove it, or open a bracket before it"
+        elif token.text == ",":
+            help_text = "a comma stands between the arguments of a function"
+        self.fail(f"`{token.text}` stands where an operator or {closing} is needed", help_text=help_text)
 
     def fail(
         self, message: str, token: Token | None = None, help_text: str = "", code: str = "CG405"
@@ -131,9 +149,9 @@ class _Parser:
 
     def _count(self, token: Token) -> None:
         self.operations += 1
-        if self.operations > 2 * MAX_DEPTH:
+        if self.operations > MAX_OPERATIONS:
             self.fail(
-                f"the formula has more than {2 * MAX_DEPTH} operations",
+                f"the formula has more than {MAX_OPERATIONS} operations",
                 token,
                 "split it into quantities",
                 code="CG408",
@@ -154,8 +172,13 @@ class _Parser:
         if not self.at("^"):
             return left
         self.take()
-        negative = self.at("-")
-        right = self.sign() if negative else self.atom()
+        sign = self.next
+        right: Expr
+        if self.at("-"):
+            self._count(self.take())
+            right = Unary("-", self.atom(), self.span(sign))
+        else:
+            right = self.atom()
         if self.at("^"):
             self.fail(
                 "a power of a power is ambiguous", help_text="write `(a^b)^c` or `a^(b^c)`", code="CG406"
@@ -183,14 +206,19 @@ class _Parser:
 
     def fail_at_atom(self, token: Token) -> NoReturn:
         found = f"`{token.text}` stands" if token.kind != "end" else "the formula ends"
-        self.fail(f"{found} where a number, a name or a bracket is needed")
+        self.fail(f"{found} where a number, a name or a bracket is needed", help_text="complete the formula")
 
     def _brackets(self, opening: Token) -> Expr:
         inner = self.disjunction()
-        if not self.at(")"):
-            self.fail("a bracket is not closed", opening, "add `)`")
-        self.take()
+        self._close("a bracket is not closed", opening)
         return inner
+
+    def _close(self, message: str, opening: Token) -> None:
+        if self.next.kind == "end":
+            self.fail(message, opening, "add `)`")
+        if not self.at(")"):
+            self._misplaced("`)`")
+        self.take()
 
     def _call(self, name: Token) -> Expr:
         self.take()
@@ -198,30 +226,43 @@ class _Parser:
         while self.at(","):
             self.take()
             arguments.append(self.disjunction())
-        if not self.at(")"):
-            self.fail(f"the arguments of `{name.text}` are not closed", name, "add `)` or `,`")
-        self.take()
+        self._close(f"the arguments of `{name.text}` are not closed", name)
         self._check_call(name, len(arguments))
         return Call(name.text, tuple(arguments), self.span(name))
 
     def _check_call(self, name: Token, given: int) -> None:
+        parameters: tuple[str, ...]
         if name.text == "if":
-            wanted, fits = "a condition and two values", given == 3
+            wanted, fits, parameters = "a condition and two values", given == 3, ("condition", "a", "b")
         elif (function := FUNCTIONS.get(name.text)) is None:
             help_text = did_you_mean(name.text, ("if", *FUNCTIONS)) or f"there are if, {', '.join(FUNCTIONS)}"
             self.fail(f"unknown function `{name.text}`", name, help_text, "CG403")
         elif function.variadic:
-            wanted, fits = "at least one value", given >= 1
+            wanted, fits, parameters = "at least one value", given >= 1, ("a", "b", "…")
         else:
-            wanted, fits = ", ".join(function.parameters), given == len(function.parameters)
+            parameters = function.parameters
+            wanted, fits = _listed(parameters), given == len(parameters)
         if not fits:
-            self.fail(f"`{name.text}` takes {wanted}; {given} given", name, code="CG404")
+            way_out = f"write `{name.text}({', '.join(parameters)})`"
+            self.fail(f"`{name.text}` takes {wanted}; {given} given", name, way_out, "CG404")
 
 
 def _number(token: Token, span: Span) -> Number:
     text = token.text.replace("_", "")
     percent = text.endswith("%")
-    value = float(text.rstrip("% "))
-    if value in (float("inf"), float("-inf")):
-        raise FormulaError("CG405", f"`{token.text}` is too large", token.first, token.last)
-    return Number(value / 100 if percent else value, token.text, span)
+    digits = text.rstrip("% ")
+    if float(digits) == float("inf"):
+        raise FormulaError("CG405", f"`{_short(token.text)}` is too large for a number", token.first, token.last,
+                           "write at most 1e308")  # fmt: skip
+    # Shifted as text: 12.3 / 100 is not the double nearest to 0.123.
+    mantissa, _, exponent = digits.lower().partition("e")
+    value = float(f"{mantissa}e{int(exponent or 0) - 2}") if percent else float(digits)
+    return Number(value, token.text, span)
+
+
+def _listed(parameters: tuple[str, ...]) -> str:
+    return parameters[0] if len(parameters) == 1 else f"{', '.join(parameters[:-1])} and {parameters[-1]}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}…"

@@ -155,12 +155,11 @@ class Scope:
         choice, dot, wanted = name.partition(".")
         if dot:
             return self._bind_field(choice, wanted, span)
-        self.report(
-            "CG401",
-            f"unknown {what} `{name}`",
-            span,
-            did_you_mean(name, self.quantities) or "declare it, or check its name",
-        )
+        if name in RESERVED:
+            help_text = f"a function's arguments stand in brackets: `{name}(…)`"
+        else:
+            help_text = did_you_mean(name, self.quantities) or "declare it, or check its name"
+        self.report("CG401", f"unknown {what} `{name}`", span, help_text)
         return False
 
     def _bind_field(self, choice: str, wanted: str, span: Span) -> bool:
