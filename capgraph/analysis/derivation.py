@@ -21,7 +21,8 @@ from capgraph.results import ScenarioResult
 class Line:
     """One step of a derivation. `formula` and `numbers` are empty for inputs and catalog fields.
 
-    `measured` says that the scenario overrides a computed quantity; `needs` are the ids of the lines that it reads.
+    `measured` says that a computed quantity is overridden; `set_at` is where a value that is not the base one was
+    set (a place in a file, or `--set`), else empty; `needs` are the ids of the lines that it reads.
     """
 
     number: int
@@ -30,6 +31,7 @@ class Line:
     numbers: str
     value: Value | None
     measured: bool
+    set_at: str
     needs: tuple[str, ...]
 
 
@@ -58,18 +60,32 @@ def derive(
     """
     cone = ancestors(plan, targets)
     named = [step for step in plan.steps if step.id in cone and step.id in plan.model.quantities]
-    overridden = plan.model.scenarios[scenario].settings.keys() | changed
+    settings = plan.model.scenarios[scenario].settings
+    set_at = {name: str(setting.origin) for name, setting in settings.items()} | dict.fromkeys(
+        changed, "--set"
+    )
     lines = []
     for number, step in enumerate(named, 1):
         quantity = plan.model.quantities[step.id]
         computed = isinstance(step, Compute)
-        measured = computed and step.id in overridden
+        measured = computed and step.id in set_at
         formula = numbers = ""
         if isinstance(step, Compute) and not measured:
             formula = print_formula(step.expr)
             numbers = print_formula(step.expr, lambda node: _shown(node, result.values))
         needs = () if measured else plan.uses[step.id]
-        lines.append(Line(number, quantity, formula, numbers, result.values[step.id], measured, needs))
+        lines.append(
+            Line(
+                number,
+                quantity,
+                formula,
+                numbers,
+                result.values[step.id],
+                measured,
+                set_at.get(step.id, ""),
+                needs,
+            )
+        )
     return tuple(lines)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -25,9 +25,12 @@ from capgraph.cli.session import (
 )
 from capgraph.diagnostics import has_errors
 from capgraph.model import Value
-from capgraph.notation import show_number, show_value
+from capgraph.notation import NARROW_SPACE, show_number, show_value
 from capgraph.plan import Plan
 from capgraph.results import Results
+
+if TYPE_CHECKING:
+    from capgraph.analysis.derivation import Line
 
 Output = Literal["table", "csv", "json"]
 
@@ -83,8 +86,8 @@ def _split(names: Sequence[str]) -> tuple[str, Sequence[str]]:
 
     if not names or isinstance(locate(names[0]), Path):
         return (names[0], names[1:]) if names else (default_plan(), ())
-    looks_like_plan = (
-        any(mark in names[0] for mark in "/\\.-") or (len(names) > 1 and not names[0].isidentifier())
+    looks_like_plan = any(mark in names[0] for mark in "/\\.-") or (
+        len(names) > 1 and not names[0].isidentifier()
     )
     return (names[0], names[1:]) if looks_like_plan else (default_plan(), names)
 
@@ -139,9 +142,7 @@ def _print_table(plan: Plan, results: Results, quantities: Sequence[str]) -> Non
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(
-        highlight=False, soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 10_000
-    )
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
     table = Table("quantity", box=box.SIMPLE_HEAD, pad_edge=False)
     for scenario in results.scenarios:
         table.add_column(scenario, justify="right")
@@ -150,10 +151,12 @@ def _print_table(plan: Plan, results: Results, quantities: Sequence[str]) -> Non
         values = [result.values[name] for result in results.scenarios.values()]
         cells = [show_number(value, 4) if isinstance(value, float) else show_value(value) for value in values]
         table.add_row(name, *cells, plan.model.quantities[name].unit_text)
-    console.print(table)
+    with console.capture() as capture:
+        console.print(table)
+    _say("\n".join(line.rstrip() for line in capture.get().strip("\n").splitlines()))
     for scenario, result in results.scenarios.items():
         if result.verdict is not None:
-            console.print(f"{scenario}: {result.verdict.headline}", markup=False)
+            _say(f"\n{scenario}: {result.verdict.headline}")
 
 
 def run_why(
@@ -171,18 +174,31 @@ def run_why(
     results = evaluate_with(plan, (selected,), changes, settings)
     lines = derive(plan, selected, results.scenarios[selected], (name,), frozenset(changes))
     numbers = {line.quantity.id: line.number for line in lines}
-    typer.echo(f"{name} in {selected}: {show_value(lines[-1].value, lines[-1].quantity.unit_text)}\n")
+    _say(f"{name} in {selected}: {show_value(lines[-1].value, lines[-1].quantity.unit_text)}\n")
     for line in lines:
-        item = line.quantity
-        typer.echo(f"{line.number:>3}. {item.label}  [{item.id}]")
-        if line.formula:
-            cited = ", ".join(str(numbers[need]) for need in line.needs)
-            typer.echo(f"     = {line.formula}" + (f"   (from {cited})" if cited else ""))
-            typer.echo(f"     = {line.numbers}")
-        value = show_value(line.value, item.unit_text)
-        typer.echo(f"     = {value}" + (" (overridden: measured or set)" if line.measured else ""))
-        for word, text in (("why", item.provenance.because), ("source", item.provenance.source)):
-            if text:
-                dated = f", {item.provenance.as_of}" if word == "source" and item.provenance.as_of else ""
-                typer.echo(f"     {word}: {text}{dated}")
-        typer.echo(f"     at {item.provenance.origin}")
+        _say_line(line, numbers)
+
+
+def _say_line(line: Line, numbers: Mapping[str, int]) -> None:
+    item = line.quantity
+    _say(f"{line.number:>3}. {item.label}  [{item.id}]")
+    if line.formula:
+        cited = ", ".join(str(numbers[need]) for need in line.needs)
+        _say(f"     = {line.formula}" + (f"   (from {cited})" if cited else ""))
+        _say(f"     = {line.numbers}")
+    _say(f"     = {show_value(line.value, item.unit_text)}")
+    if line.set_at:
+        # The source speaks of the base value, not of this one.
+        _say(f"     set at {line.set_at}" + (", in place of its formula" if line.measured else ""))
+        return
+    told = item.provenance
+    if told.because:
+        _say(f"     why: {told.because}")
+    if told.source:
+        _say(f"     source: {told.source}" + (f", {told.as_of}" if told.as_of else ""))
+    _say(f"     at {told.origin}")
+
+
+def _say(text: str) -> None:
+    """Print a line with ordinary spaces, which a search in the output finds."""
+    typer.echo(text.replace(NARROW_SPACE, " "))

@@ -1,6 +1,6 @@
 """Times of `check` and `build` on the flagship, each stage's share, and the floor under each.
 
-Run by `make bench`; nothing here asserts wall time. The floor is what the libraries used cost on the same work: their imports,
+Run by `make bench`; nothing here asserts wall time. The floor is what the libraries cost on the same work: imports,
 WeasyPrint on the same HTML, openpyxl on the same cells. Ratios compare within one run, since machines drift.
 """
 
