@@ -1,9 +1,9 @@
 """The Excel printer: a formula tree in → the formula text out, without its `=`.
 
-Invariant: a spreadsheet that reads the text computes what the tree means, in the same order of operations. Excel binds a
-minus tighter than a power and reads `2^3^2` from the left, so such operands stand in brackets.
-A catalog value that is missing is the text "n/a". Arithmetic turns it into an error by itself; MIN, MAX, AND, OR and
-comparisons would skip or sort it, so there the reference gets a `+0`.
+Invariant: a spreadsheet that reads the text computes what the tree means, in the same order of operations.
+Excel binds a minus tighter than a power and reads `2^3^2` from the left, so such operands stand in brackets.
+A catalog value that is missing is the text "n/a". Arithmetic turns it into an error by itself; MIN, MAX, AND,
+OR and comparisons would skip or sort it, so there the reference gets a `+0`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ LONGEST_LITERAL = 127
 MOST_ARGUMENTS = 255
 
 _COMPARE, _JOIN, _SUM, _PRODUCT, _POWER, _SIGN, _ATOM = range(1, 8)
-_LEVELS = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "^": _POWER} | dict.fromkeys(COMPARISONS, _COMPARE)
+_LEVELS = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "^": _POWER} | dict.fromkeys(
+    COMPARISONS, _COMPARE
+)
 
 Kind = Literal["number", "yes/no", "text"]
 
@@ -111,7 +113,9 @@ def _print(node: Expr, operands: Sequence[_Operand], spelling: Spelling) -> _Pie
             return _binary(node, operands[0], operands[1])
         case Scale():
             operator = "/" if node.divide else "*"
-            return _Piece(f"{operands[0].piece.within(_PRODUCT)}{operator}{spelling.constant(node.constant)}", _PRODUCT)
+            return _Piece(
+                f"{operands[0].piece.within(_PRODUCT)}{operator}{spelling.constant(node.constant)}", _PRODUCT
+            )
         case Call():
             return _call(node.function, operands)
         case _:
@@ -168,7 +172,9 @@ def _call(function: str, operands: Sequence[_Operand]) -> _Piece:
 def _chain(function: str, arguments: Sequence[str]) -> str:
     """Apply a function that may be applied to its own results, over as many arguments as there are."""
     while len(arguments) > MOST_ARGUMENTS:
-        groups = [arguments[start : start + MOST_ARGUMENTS] for start in range(0, len(arguments), MOST_ARGUMENTS)]
+        groups = [
+            arguments[start : start + MOST_ARGUMENTS] for start in range(0, len(arguments), MOST_ARGUMENTS)
+        ]
         arguments = [f"{function}({','.join(group)})" for group in groups]
     return f"{function}({','.join(arguments)})"
 

@@ -1,8 +1,9 @@
 """Defined names that every spreadsheet accepts: ids in → a name for each, all different.
 
 In: the ids to name, most important first → Out: id → defined name.
-Invariant: no name reads as a cell, a row or column, a truth value or a name that spreadsheets keep for themselves; names
-differ by more than case; an id that is safe already keeps its spelling, so `gpu.memory` stays `gpu.memory`.
+Invariant: no name reads as a cell, a row or column, a truth value or a name that spreadsheets keep for
+themselves; names differ by more than case; an id that is safe already keeps its spelling, so `gpu.memory`
+stays `gpu.memory`.
 """
 
 from __future__ import annotations

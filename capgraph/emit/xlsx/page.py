@@ -1,6 +1,7 @@
 """Writing cells: what a cell holds in → a cell of the workbook, and the value that its formula has.
 
-Invariant: a text stays a text whatever it begins with; every formula is written with its value, so `finish` can store both.
+Invariant: a text stays a text whatever it begins with; every formula is written with its value, so `finish`
+can store both.
 """
 
 from __future__ import annotations
@@ -16,13 +17,24 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.worksheet import Worksheet
 
 from capgraph.emit.xlsx.names import quoted
-from capgraph.emit.xlsx.styles import GENERAL, Role, named_styles
+from capgraph.emit.xlsx.styles import (
+    GENERAL,
+    LOGICAL,
+    ROW_HEIGHT,
+    Role,
+    characters,
+    line_height,
+    named_styles,
+    wraps,
+)
 from capgraph.model import Value
 
 LONGEST_TEXT = 32_767
 
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+# openpyxl guesses a type for what is assigned to `value`, and copies a style part by part: both are set as is.
+_VALUE, _STYLE = "_value", "_style"
 _COMMAND_SIGNS = ("=", "+", "-", "@", "'", "\t", "\r")
 
 
@@ -42,6 +54,8 @@ class Book:
 
     workbook: Workbook = field(default_factory=Workbook)
     cached: dict[str, dict[str, Cached]] = field(default_factory=dict)
+    alternatives: dict[str, str] = field(default_factory=dict)
+    """By a drawing's name, what a screen reader says for it."""
     _looks: dict[tuple[Role, str, bool], StyleArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -69,7 +83,7 @@ class Book:
             sample.style = role.value
             sample.number_format = number_format
             sample.quotePrefix = quote
-            self._looks[key] = sample._style
+            self._looks[key] = _style_of(sample)
         return self._looks[key]
 
 
@@ -81,11 +95,13 @@ class Page:
     sheet: Worksheet
     title: str
 
-    def text(self, row: int, column: int, text: str, role: Role = Role.LABEL) -> None:
-        """Write a text that stays a text."""
+    def text(
+        self, row: int, column: int, text: str, role: Role = Role.LABEL, until: int | None = None
+    ) -> None:
+        """Write a text that stays a text; `until` spreads it over the columns up to there."""
         cell = self._cell(row, column, role, GENERAL, text.startswith(_COMMAND_SIGNS))
-        cell._value = clean(text)
-        cell.data_type = "s"
+        _hold(cell, clean(text), "s")
+        self._spread(row, column, role, text, until)
 
     def blank(self, row: int, column: int, role: Role, number_format: str = GENERAL) -> None:
         """Leave a cell empty but styled, for a reader to fill."""
@@ -100,17 +116,24 @@ class Page:
         else:
             cell = self._cell(row, column, role, number_format, quote=False)
             # The shortest text that reads back as the same number; openpyxl itself keeps 16 figures only.
-            cell._value = _exactly(value)
-            cell.data_type = "n"
+            _hold(cell, _exactly(value), "n")
 
     def formula(
-        self, row: int, column: int, formula: str, cached: Cached, role: Role = Role.FORMULA, number_format: str = GENERAL
+        self,
+        row: int,
+        column: int,
+        formula: str,
+        cached: Cached,
+        role: Role = Role.FORMULA,
+        number_format: str = GENERAL,
+        until: int | None = None,
     ) -> None:
         """Write a formula, given without its `=`, and the value that it has."""
-        cell = self._cell(row, column, role, number_format, quote=False)
-        cell._value = f"={formula}"
-        cell.data_type = "f"
+        shape = LOGICAL if isinstance(cached, bool) else number_format
+        cell = self._cell(row, column, role, shape, quote=False)
+        _hold(cell, f"={formula}", "f")
         self.book.cached[self.title][cell.coordinate] = cached
+        self._spread(row, column, role, cached if isinstance(cached, str) else "", until)
 
     def widths(self, *widths: float) -> None:
         """Set the widths of the columns from the first on, in characters."""
@@ -121,11 +144,38 @@ class Page:
         """Set the height of a row."""
         self.sheet.row_dimensions[row].height = points
 
+    def _spread(self, row: int, column: int, role: Role, text: str, until: int | None) -> None:
+        last = column if until is None else until
+        for other in range(column + 1, last + 1):
+            self.blank(row, other, role)
+        if last > column:
+            self.sheet.merge_cells(start_row=row, end_row=row, start_column=column, end_column=last)
+        if wraps(role) and text:
+            columns = map(get_column_letter, range(column, last + 1))
+            self.grow(row, text, sum(self.sheet.column_dimensions[letter].width for letter in columns), role)
+
+    def grow(self, row: int, text: str, width: float, role: Role) -> None:
+        """Make a row high enough for a text that wraps in so many columns' width; it never gets lower."""
+        needed = line_height(role) * lines(text, width, role)
+        if needed > max(self.sheet.row_dimensions[row].height or 0.0, ROW_HEIGHT):
+            self.height(row, needed + 2)
+
     def _cell(self, row: int, column: int, role: Role, number_format: str, quote: bool) -> Cell:
         cell = self.sheet.cell(row, column)
         assert isinstance(cell, Cell)
-        cell._style = self.book.look(self.sheet, role, number_format, quote)
+        setattr(cell, _STYLE, self.book.look(self.sheet, role, number_format, quote))
         return cell
+
+
+def _style_of(cell: Cell) -> StyleArray:
+    style = getattr(cell, _STYLE)
+    assert isinstance(style, StyleArray)
+    return style
+
+
+def _hold(cell: Cell, value: str, kind: str) -> None:
+    setattr(cell, _VALUE, value)
+    cell.data_type = kind
 
 
 def _exactly(value: float) -> str:
@@ -147,6 +197,17 @@ def fixed(row: int, column: int) -> str:
     return f"${get_column_letter(column)}${row}"
 
 
-def lines(text: str, width: float) -> int:
-    """Estimate how many lines a text takes in a column of so many characters."""
-    return max(1, sum(-(-max(len(part), 1) // max(int(width), 1)) for part in text.split("\n")))
+def lines(text: str, width: float, role: Role) -> int:
+    """Estimate how many lines a text takes in a column of that width; a word breaks only where it must."""
+    room = max(int(characters(role) * width), 1)
+    count = 0
+    for paragraph in text.split("\n"):
+        used = 0
+        count += 1
+        for word in paragraph.split(" "):
+            if used and used + 1 + len(word) > room:
+                count, used = count + 1, 0
+            used += len(word) + (1 if used else 0)
+            while used > room:
+                count, used = count + 1, used - room
+    return count

@@ -1,7 +1,7 @@
 """How cells look: a role and a number's size in → one of the workbook's named styles and a number format.
 
-Invariant: what a cell is shows in more than its colour: inputs are boxed, links slanted, measured values bold and slanted; each
-role is a named style that the reader finds in the style list.
+Invariant: what a cell is shows in more than its colour: inputs are boxed, links slanted, measured values bold
+and slanted; each role is a named style that the reader finds in the style list.
 """
 
 from __future__ import annotations
@@ -17,6 +17,13 @@ from capgraph.model import Value
 FONT = "Calibri"
 GENERAL = "General"
 WHOLE = "[>=1000]#,##0;General"
+LOGICAL = '"TRUE";"TRUE";"FALSE"'
+"""Excel shows a truth value as such in any format; LibreOffice would show 1 and 0."""
+ROW_HEIGHT = 15.0
+HUGE = "[>=1000000000000]0.00E+00;[>=1000]#,##0;General"
+
+TOO_LONG = 1e12
+"""From here on a number is shown by its power of ten."""
 
 BLUE, BLACK, GREEN, GREY, WHITE, NAVY, PALE_YELLOW, PALE_BLUE, LINE = (
     "FF0000FF", "FF000000", "FF00682F", "FF595959", "FFFFFFFF", "FF1F3864", "FFFFFBDC", "FFE4EAF5", "FFB7B7B7",
@@ -41,7 +48,7 @@ class Role(Enum):
     FORMULA = "capgraph formula"
     FORMULA_TEXT = "capgraph formula text"
     LINK = "capgraph link"
-    LINK_TEXT = "capgraph link text"
+    LINK_LABEL = "capgraph link label"
     STATUS = "capgraph status"
     CONSTANT = "capgraph constant"
 
@@ -64,23 +71,42 @@ class _Look:
 _LOOKS = {
     Role.TITLE: _Look(NAVY, bold=True, size=16, down="center"),
     Role.QUESTION: _Look(GREY, size=11, wrap=True),
-    Role.HEADLINE: _Look(NAVY, bold=True, size=12, fill=PALE_BLUE, border="box", wrap=True, down="center", indent=1),
+    Role.HEADLINE: _Look(
+        NAVY, bold=True, size=12, fill=PALE_BLUE, border="box", wrap=True, down="center", indent=1
+    ),
     Role.HEADER: _Look(WHITE, bold=True, fill=NAVY, wrap=True, down="center", across="center"),
-    Role.HEADER_LINK: _Look(WHITE, bold=True, italic=True, fill=NAVY, wrap=True, down="center", across="center"),
+    Role.HEADER_LINK: _Look(
+        WHITE, bold=True, italic=True, fill=NAVY, wrap=True, down="center", across="center"
+    ),
     Role.SECTION: _Look(NAVY, bold=True, fill=PALE_BLUE, down="center"),
     Role.LABEL: _Look(wrap=True),
     Role.NAME: _Look(GREY, size=9),
-    Role.UNIT: _Look(GREY, size=9),
-    Role.NOTE: _Look(GREY, size=9, wrap=True),
-    Role.INPUT: _Look(BLUE, fill=PALE_YELLOW, border="box", across="right", locked=False),
-    Role.INPUT_TEXT: _Look(BLUE, fill=PALE_YELLOW, border="box", locked=False),
-    Role.FORMULA: _Look(across="right"),
+    Role.UNIT: _Look(GREY, size=9, indent=1),
+    Role.NOTE: _Look(GREY, size=9, wrap=True, indent=1),
+    Role.INPUT: _Look(BLUE, fill=PALE_YELLOW, border="box", across="right", wrap=True, locked=False),
+    Role.INPUT_TEXT: _Look(BLUE, fill=PALE_YELLOW, border="box", wrap=True, locked=False, indent=1),
+    Role.FORMULA: _Look(across="right", wrap=True),
     Role.FORMULA_TEXT: _Look(wrap=True),
-    Role.LINK: _Look(GREEN, italic=True, across="right"),
-    Role.LINK_TEXT: _Look(GREEN, italic=True, wrap=True),
+    Role.LINK: _Look(GREEN, italic=True, across="right", wrap=True),
+    Role.LINK_LABEL: _Look(GREEN, italic=True, down="center", indent=1),
     Role.STATUS: _Look(across="center"),
     Role.CONSTANT: _Look(across="right"),
 }
+
+
+def wraps(role: Role) -> bool:
+    """Say whether a role's texts break into lines."""
+    return _LOOKS[role].wrap
+
+
+def characters(role: Role) -> float:
+    """Return how many characters of a role's texts go into a unit of a column's width."""
+    return 11.6 / (_LOOKS[role].size * (1.07 if _LOOKS[role].bold else 1.0))
+
+
+def line_height(role: Role) -> float:
+    """Return the height of a line in points."""
+    return _LOOKS[role].size * 1.27
 
 
 def named_styles() -> tuple[NamedStyle, ...]:
@@ -90,7 +116,9 @@ def named_styles() -> tuple[NamedStyle, ...]:
 
 def _named(role: Role, look: _Look) -> NamedStyle:
     style = NamedStyle(name=role.value)
-    style.font = Font(name=FONT, size=look.size, bold=look.bold, italic=look.italic, color=Color(rgb=look.color))
+    style.font = Font(
+        name=FONT, size=look.size, bold=look.bold, italic=look.italic, color=Color(rgb=look.color)
+    )
     if look.fill:
         style.fill = PatternFill("solid", fgColor=Color(rgb=look.fill))
     if look.border:
@@ -108,15 +136,19 @@ def number_format(values: Iterable[Value | None], unit: str, is_input: bool = Fa
 
     An input shows what was typed. The sections are chosen by size, so a cell stays legible when its scenario changes.
     """
-    numbers = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    numbers = [
+        float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
     sizes = [abs(number) for number in numbers if number]
-    if not sizes or is_input or all(number == int(number) for number in numbers):
-        return f'{GENERAL}"%"' if unit == "%" and sizes else WHOLE
     suffix = '"%"' if unit == "%" else ""
+    if max(sizes, default=0) >= TOO_LONG:
+        return HUGE
+    if not sizes or is_input or all(number == int(number) for number in numbers):
+        return GENERAL + suffix if suffix else WHOLE
     if any(number < 0 for number in numbers):
         return _plain(max(sizes)) + suffix
-    steps = ";".join(f"{condition}{shape}{suffix}" for condition, shape in _sections(min(sizes)))
-    return steps
+    sections = _sections(min(sizes)) if 0 not in numbers else _sections_with_zero(min(sizes))
+    return ";".join(f"{condition}{shape}{suffix}" for condition, shape in sections)
 
 
 def _sections(smallest: float) -> tuple[tuple[str, str], ...]:
@@ -128,6 +160,10 @@ def _sections(smallest: float) -> tuple[tuple[str, str], ...]:
     if smallest >= 0.001:
         return (("[>=1000]", "#,##0"), ("[>=1]", "0.00"), ("", "0.0000"))
     return (("[>=1000]", "#,##0"), ("[>=0.01]", "0.000"), ("", "0.00E+00"))
+
+
+def _sections_with_zero(smallest: float) -> tuple[tuple[str, str], ...]:
+    return (("[=0]", "0"), ("[>=100]", "#,##0"), ("", "0.00" if smallest >= 1 else "0.0000"))
 
 
 def _plain(largest: float) -> str:

@@ -1,6 +1,8 @@
-"""Formulas in words: a formula tree in → text with labels in place of names, for readers who do not trace cells.
+"""Formulas in words: a formula tree in → text with labels in place of names, for readers who do not trace
+cells.
 
-Invariant: brackets stand wherever the order of operations needs them, so the words mean what the formula means.
+Invariant: brackets stand wherever the order of operations needs them, so the words mean what the formula
+means.
 """
 
 from __future__ import annotations
@@ -9,7 +11,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from capgraph.formula.tree import Binary, Call, Expr, Number, Reference, Scale, Text, Truth, Unary, children, walk
+from capgraph.formula.tree import (
+    Binary,
+    Call,
+    Expr,
+    Number,
+    Reference,
+    Scale,
+    Text,
+    Truth,
+    Unary,
+    children,
+    walk,
+)
 
 Label = Callable[[str], str]
 

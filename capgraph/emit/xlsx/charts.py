@@ -1,0 +1,149 @@
+"""The workbook's charts: cells of a sheet in → native charts that read them.
+
+Invariant: a chart reads live cells and carries the numbers they hold now, for readers that do not calculate;
+parts differ in lightness as well as in colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from openpyxl.chart import BarChart
+from openpyxl.chart.axis import ChartLines
+from openpyxl.chart.data_source import (
+    AxDataSource,
+    NumData,
+    NumDataSource,
+    NumRef,
+    NumVal,
+    StrData,
+    StrRef,
+    StrVal,
+)
+from openpyxl.chart.label import DataLabelList
+from openpyxl.chart.series import Series, SeriesLabel
+from openpyxl.chart.shapes import GraphicalProperties
+from openpyxl.chart.text import RichText, Text
+from openpyxl.chart.title import Title
+from openpyxl.drawing.line import LineProperties
+from openpyxl.drawing.text import (
+    CharacterProperties,
+    Paragraph,
+    ParagraphProperties,
+    RegularTextRun,
+    RichTextProperties,
+)
+
+from capgraph.emit.xlsx.page import Page, clean
+from capgraph.notation import show_value
+
+# From dark to light, so that neighbours differ in a grey print too.
+_SHAPE = "#,##0"
+_FILLS = ("1F3864", "8FAADC", "2E75B6", "D6DCE5", "548235", "C5E0B4", "7F6000", "FFE699")
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A run of cells: its address with the sheet, and the values it holds now."""
+
+    address: str
+    values: tuple[float | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A chart of horizontal bars: categories along, one or more series of numbers."""
+
+    title: str
+    categories: Strip
+    series: tuple[tuple[Strip, Strip], ...]
+    """Each series' name and numbers."""
+    stacked: bool
+
+    @property
+    def alternative(self) -> str:
+        """Return the chart in words, for those who do not see it."""
+        lines = [
+            f"{label.values[0]}: "
+            + ", ".join(
+                f"{category} {show_value(number)}"
+                for category, number in zip(self.categories.values, numbers.values, strict=True)
+            )
+            for label, numbers in self.series
+        ]
+        return f"{self.title}. {'; '.join(lines)}"
+
+
+def draw(page: Page, bars: Bars, anchor: str, width: int, height: int) -> None:
+    """Put a chart on a sheet; sizes in centimetres."""
+    chart = BarChart()
+    chart.type = "bar"
+    chart.style = 10
+    chart.title = _title(bars.title)
+    chart.gapWidth = 45
+    if bars.stacked:
+        chart.grouping, chart.overlap = "stacked", 100
+    for number, (label, numbers) in enumerate(bars.series):
+        chart.series.append(_series(number, label, numbers, bars))
+    chart.legend.position = "b"
+    if not bars.stacked:
+        chart.legend = None
+        chart.dataLabels = DataLabelList()
+        chart.dataLabels.showVal = True
+        for other in ("showSerName", "showCatName", "showLegendKey", "showPercent", "showLeaderLines"):
+            setattr(chart.dataLabels, other, False)
+        chart.dataLabels.numFmt = _SHAPE
+    # The first category on top, as in the table beside it.
+    chart.x_axis.scaling.orientation = "maxMin"
+    chart.y_axis.crosses = "max"
+    chart.x_axis.delete = chart.y_axis.delete = False
+    chart.y_axis.numFmt = _SHAPE
+    chart.y_axis.number_format = _SHAPE
+    chart.y_axis.majorGridlines = ChartLines(spPr=GraphicalProperties(ln=LineProperties(solidFill="D9D9D9")))
+    chart.x_axis.txPr = chart.y_axis.txPr = _text(900)
+    chart.width = width
+    chart.height = height
+    page.sheet.add_chart(chart, anchor)
+
+
+def _series(number: int, label: Strip, numbers: Strip, bars: Bars) -> Series:
+    series = Series(
+        idx=number, order=number, tx=SeriesLabel(strRef=StrRef(f=label.address, strCache=_strings(label.values))),
+        cat=AxDataSource(strRef=StrRef(f=bars.categories.address, strCache=_strings(bars.categories.values))),
+        val=NumDataSource(numRef=NumRef(f=numbers.address, numCache=_numbers(numbers.values, _SHAPE))),
+    )  # fmt: skip
+    fill = _FILLS[number % len(_FILLS)]
+    series.spPr = GraphicalProperties(solidFill=fill, ln=LineProperties(solidFill="FFFFFF"))
+    series.invertIfNegative = False
+    return series
+
+
+def _strings(values: Sequence[float | str]) -> StrData:
+    return StrData(
+        ptCount=len(values), pt=[StrVal(idx=index, v=clean(str(value))) for index, value in enumerate(values)]
+    )
+
+
+def _numbers(values: Sequence[float | str], shape: str) -> NumData:
+    points = [
+        NumVal(idx=index, v=repr(value)) for index, value in enumerate(values) if isinstance(value, float)
+    ]
+    return NumData(formatCode=shape, ptCount=len(values), pt=points)
+
+
+def _title(text: str) -> Title:
+    title = Title(overlay=False)
+    properties = CharacterProperties(sz=1100, b=True)
+    run = RegularTextRun(rPr=properties, t=clean(text))
+    paragraph = Paragraph(pPr=ParagraphProperties(defRPr=properties), r=[run])
+    title.tx = Text(rich=RichText(bodyPr=RichTextProperties(), p=[paragraph]))
+    return title
+
+
+def _text(size: int) -> RichText:
+    properties = CharacterProperties(sz=size, b=False)
+    return RichText(
+        bodyPr=RichTextProperties(),
+        p=[Paragraph(pPr=ParagraphProperties(defRPr=properties), endParaRPr=properties)],
+    )

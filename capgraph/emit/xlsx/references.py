@@ -1,0 +1,102 @@
+"""How formulas name things where they stand: a layout in → spellings for the active column and for the
+scenarios' columns.
+
+Invariant: the active column names everything by defined names; a scenario's column reads its own column
+alone, so one formula, copied across, serves a whole row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from openpyxl.utils import get_column_letter
+
+from capgraph.emit.xlsx.formula import Kind
+from capgraph.emit.xlsx.layout import INPUTS, Key, Layout
+from capgraph.emit.xlsx.names import quoted
+from capgraph.model import Choose
+from capgraph.plan import Fetch, Plan
+
+
+@dataclass(frozen=True)
+class Domains:
+    """What quantities may hold, as far as comparing and guarding them goes."""
+
+    plan: Plan
+
+    @cached_property
+    def fetched(self) -> dict[str, Kind]:
+        """Return what each fetched field holds."""
+        catalogs = self.plan.model.catalogs
+        fetches = (step for step in self.plan.steps if isinstance(step, Fetch))
+        return {step.id: catalogs[step.catalog].fields[step.field].kind for step in fetches}
+
+    def missing(self, name: str) -> Kind | None:
+        """Return what a fetched field holds; a missing text is an error where it is fetched."""
+        kind = self.fetched.get(name)
+        return None if kind == "text" else kind
+
+    def exact(self, name: str) -> bool:
+        """Say whether case may tell two of a quantity's texts apart: text fields, and choices that are that near."""
+        quantity = self.plan.model.quantities.get(name)
+        if quantity is not None and isinstance(quantity.definition, Choose):
+            options = quantity.definition.options
+            return len({option.casefold() for option in options}) < len(set(options))
+        return self.fetched.get(name) == "text"
+
+
+@dataclass(frozen=True)
+class ByName:
+    """The active column: everything by its defined name."""
+
+    layout: Layout
+    domains: Domains
+
+    def quantity(self, name: str) -> str:
+        """Return a quantity's defined name."""
+        return self.layout.names["step", name]
+
+    def place(self, key: Key) -> str:
+        """Return the defined name of a helper row."""
+        return self.layout.names[key]
+
+    def constant(self, name: str) -> str:
+        """Return a conversion's defined name."""
+        return self.layout.names["constant", name]
+
+    def missing(self, name: str) -> Kind | None:
+        """Return what a quantity holds if it may hold "n/a" instead."""
+        return self.domains.missing(name)
+
+    def exact(self, name: str) -> bool:
+        """Say whether case may tell two of the quantity's texts apart."""
+        return self.domains.exact(name)
+
+
+@dataclass(frozen=True)
+class InColumn(ByName):
+    """A scenario's column on one sheet: everything by its cell in that column."""
+
+    title: str
+    column: int
+    _letter: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_letter", get_column_letter(self.column))
+
+    def quantity(self, name: str) -> str:
+        """Return a quantity's cell in this column."""
+        return self.place(("step", name))
+
+    def place(self, key: Key) -> str:
+        """Return a helper row's cell in this column."""
+        title, row = self.layout.home(key)
+        cell = f"{self._letter}{row}"
+        return cell if title == self.title else f"{quoted(title)}!{cell}"
+
+    def given(self, key: Key) -> tuple[str, str]:
+        """Return the cells on Inputs that hold a key's override in this scenario, and its base value."""
+        row = self.layout.rows[INPUTS][key]
+        sheet = quoted(INPUTS)
+        return f"{sheet}!{self._letter}{row}", f"{sheet}!$E{row}"

@@ -1,0 +1,74 @@
+"""One row in all its columns: a key in → the active cell by names, every scenario's cell, the name, the tie.
+
+Invariant: each formula is written with the value that the evaluator gives it in that column.
+"""
+
+from __future__ import annotations
+
+from openpyxl.utils import get_column_letter
+
+from capgraph.emit.xlsx.layout import ACTIVE, FIRST, Key, Layout
+from capgraph.emit.xlsx.page import Cached, Page, at, fixed
+from capgraph.emit.xlsx.references import ByName, Domains, InColumn
+from capgraph.emit.xlsx.steps import row_formula, row_value
+from capgraph.emit.xlsx.styles import GENERAL, Role, number_format
+from capgraph.model import Formula
+from capgraph.results import Results
+
+
+class RowWriter:
+    """Writes a row's formula into the active column and into every scenario's."""
+
+    def __init__(self, page: Page, layout: Layout, results: Results) -> None:
+        self.page, self.layout, self.results = page, layout, results
+        domains = Domains(layout.plan)
+        self.by_name = ByName(layout, domains)
+        self.in_columns = tuple(
+            (InColumn(layout, domains, page.title, column), scenario) for column, scenario in layout.columns()
+        )
+
+    def write(self, key: Key, row: int) -> None:
+        """Write a row's formulas with their values, and name the active cell."""
+        values = [row_value(self.layout, self.results, key, scenario) for scenario in self.layout.scenarios]
+        shape = self._shape(key, values)
+        active = row_value(self.layout, self.results, key, self.results.selected)
+        role = self._role(key)
+        formula = row_formula(self.layout, key, self.by_name)
+        self.page.formula(row, ACTIVE, formula, active, role, shape)
+        for (spelling, _), value in zip(self.in_columns, values, strict=True):
+            self.page.formula(
+                row, spelling.column, row_formula(self.layout, key, spelling), value, role, shape
+            )
+        if self._is_named_here(key):
+            self.page.book.define(
+                self.layout.names[key], self.page.title, fixed(row, ACTIVE), self._label(key)
+            )
+
+    def write_tie(self, key: Key, row: int, column: int) -> None:
+        """Write whether the active value equals the chosen scenario's, both being errors included."""
+        letters = (get_column_letter(number) for number in (FIRST, self.layout.last))
+        across = ":".join(f"${letter}{row}" for letter in letters)
+        chosen = f"INDEX({across},{self.layout.names['own', 'scenario_number']})"
+        active = at(row, ACTIVE)
+        formula = f"IFERROR({active}={chosen},AND(ISERROR({active}),ISERROR({chosen})))"
+        self.page.formula(row, column, formula, True, Role.STATUS)
+
+    def _is_named_here(self, key: Key) -> bool:
+        quantity = self.layout.plan.model.quantities.get(key[1])
+        return key[0] == "pick" or (key[0] == "step" and not (quantity is not None and quantity.is_input))
+
+    def _label(self, key: Key) -> str:
+        quantity = self.layout.plan.model.quantities.get(key[1])
+        return quantity.label if quantity is not None else key[1]
+
+    def _shape(self, key: Key, values: list[Cached]) -> str:
+        quantity = self.layout.plan.model.quantities.get(key[1])
+        if quantity is None or quantity.unit is None or key[0] == "pick":
+            return GENERAL
+        plain = [value for value in values if isinstance(value, float)]
+        return number_format(plain, quantity.unit.text, is_input=quantity.is_input)
+
+    def _role(self, key: Key) -> Role:
+        quantity = self.layout.plan.model.quantities.get(key[1])
+        is_link = key[0] != "step" or (quantity is not None and not isinstance(quantity.definition, Formula))
+        return Role.LINK if is_link else Role.FORMULA

@@ -1,0 +1,1 @@
+"""Spreadsheet programs that calculate our workbooks again, from the formulas alone."""
