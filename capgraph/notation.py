@@ -118,3 +118,15 @@ def with_unit(text: str, unit: str) -> str:
     if unit in _PLAIN_UNITS:
         return text
     return f"{text}%" if unit == "%" else f"{text}{NARROW_SPACE}{unit}"
+
+
+def show_change(before: float, after: float) -> str:
+    """Write how a number changed: `+26%`, `×2.8`, `unchanged`; nothing where a ratio says nothing."""
+    if before == after:
+        return "unchanged"
+    if before <= 0 or after < 0:
+        return ""
+    if not 0.5 < after / before < 2:
+        return f"×{show_number(after / before, 2)}"
+    share = (after - before) / before
+    return f"{'+' if share > 0 else MINUS}{show_number(abs(share) * 100, 2)}%"

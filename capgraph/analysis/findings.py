@@ -1,6 +1,7 @@
 """The analyses of a decision, together.
 
-In: plan and results → Out: `Findings`. Invariant: every number is the evaluator's for a variation of the selected scenario.
+In: plan and results → Out: `Findings`.
+Invariant: every number is the evaluator's for a variation of the selected scenario.
 """
 
 from __future__ import annotations

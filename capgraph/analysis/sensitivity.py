@@ -6,9 +6,9 @@ Invariant: one input at a time from the selected scenario; all ends in one call 
 
 from __future__ import annotations
 
-from capgraph.analysis.lanes import run_lanes
+from capgraph.analysis.lanes import Lanes, run_lanes
 from capgraph.findings import Swing
-from capgraph.model import Given, Quantity, Value
+from capgraph.model import Given, Quantity
 from capgraph.plan import Plan
 from capgraph.results import Results
 
@@ -20,14 +20,24 @@ def swings(plan: Plan, results: Results) -> tuple[Swing, ...]:
     if decision is None or not inputs:
         return ()
     lanes = run_lanes(plan, results.selected, [{entry.id: end} for entry in inputs for end in _ends(entry)])
-    found = []
-    for number, entry in enumerate(inputs):
-        low, high = 2 * number, 2 * number + 1
-        ends = [lanes.number(decision.target, lane) if decision.target else None for lane in (low, high)]
-        found.append(Swing(entry.id, *_ends(entry), *ends, lanes.verdicts[low], lanes.verdicts[high]))
+    found = [_swing(lanes, entry, decision.target, 2 * number) for number, entry in enumerate(inputs)]
     centre = results.scenarios[results.selected].values.get(decision.target) if decision.target else None
     middle = centre if isinstance(centre, float) else 0.0
     return tuple(sorted(found, key=lambda swing: -swing.width(middle)))
+
+
+def _swing(lanes: Lanes, entry: Quantity, target: str | None, lane: int) -> Swing:
+    """Read a swing out of the lane of the low end and the next one, of the high end."""
+    low, high = _ends(entry)
+    return Swing(
+        quantity=entry.id,
+        low=low,
+        high=high,
+        target_at_low=lanes.number(target, lane) if target else None,
+        target_at_high=lanes.number(target, lane + 1) if target else None,
+        verdict_at_low=lanes.verdicts[lane],
+        verdict_at_high=lanes.verdicts[lane + 1],
+    )
 
 
 def _has_range(entry: Quantity) -> bool:

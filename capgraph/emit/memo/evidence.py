@@ -6,32 +6,30 @@ Invariant: steps, inputs and facts carry the anchors that `Citations` gave them;
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from capgraph.analysis.derivation import derive
+from capgraph.analysis.derivation import Line, derive
 from capgraph.emit.artifact import Artifact
-from capgraph.emit.memo.cite import exact, in_reading_order, show, typeset
-from capgraph.emit.memo.front import Case, standing
+from capgraph.emit.memo.case import Case
+from capgraph.emit.memo.change import moving_swings
+from capgraph.emit.memo.cite import in_reading_order, typeset
+from capgraph.emit.memo.front import standing
 from capgraph.emit.memo.view import (
     AssumptionGroup,
     AssumptionView,
-    CheckView,
-    Effect,
     Fact,
-    Figure,
     FileView,
-    LeverView,
-    Piece,
     RowView,
-    ScenarioView,
     StepGroup,
     StepView,
 )
-from capgraph.findings import LeverEffect
-from capgraph.model import Choose, Given, Lever, Lookup, Quantity, Row, Setting, Value
-from capgraph.notation import show_given, show_number, show_value
+from capgraph.model import Choose, Given, Lookup, Quantity, Row, Value
+from capgraph.notation import show_exact, show_given, show_number, show_value
+from capgraph.plan import Plan
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
 View = TypeVar("View", StepView, AssumptionView)
 
 
@@ -39,24 +37,35 @@ def step_groups(case: Case) -> tuple[StepGroup, ...]:
     """Return the computed quantities that the memo cites, by section, in reading order."""
     places = case.citations.places
     targets = [name for name, place in places.items() if place.anchor.startswith("step-")]
-    lines = {line.quantity: line for line in derive(case.plan, case.result, targets)}
+    chain = derive(case.plan, case.results.selected, case.result, targets)
+    lines = {line.quantity.id: line for line in chain}
     views = [
-        (entry.section, _step(case, entry, lines[entry.id].formula, lines[entry.id].numbers))
+        (entry.section, _step(case, lines[entry.id]))
         for entry in in_reading_order(case.plan)
         if entry.id in lines and entry.id in targets
     ]
     return tuple(StepGroup(title, tuple(steps)) for title, steps in _by_section(views).items())
 
 
-def _step(case: Case, entry: Quantity, formula: str, numbers: str) -> StepView:
+def _step(case: Case, line: Line) -> StepView:
+    entry = line.quantity
     place = case.citations.places[entry.id]
-    figure = case.citations.figure(entry.id)
     return StepView(
-        place.anchor, place.mark, figure,
-        () if figure.measured else case.citations.formula(formula),
-        "" if figure.measured else typeset(numbers),
-        entry.provenance.source, entry.provenance.as_of,
+        place.anchor, place.mark, case.citations.figure(entry.id), case.citations.formula(line.formula),
+        typeset(_with_constants(case.plan, line.numbers)), entry.provenance.source, entry.provenance.as_of,
     )  # fmt: skip
+
+
+def _with_constants(plan: Plan, numbers: str) -> str:
+    """Write unit conversions as numbers too, so that a reader can follow with a calculator."""
+    constants = plan.constants
+    return _WORD.sub(
+        lambda word: _constant(constants[word[0]].value) if word[0] in constants else word[0], numbers
+    )
+
+
+def _constant(value: float) -> str:
+    return show_exact(value) if value == int(value) else show_number(value, 6)
 
 
 def _by_section(views: Iterable[tuple[str, View]]) -> Mapping[str, list[View]]:
@@ -78,7 +87,6 @@ def assumption_groups(case: Case) -> tuple[AssumptionGroup, ...]:
 
 def _assumption(case: Case, entry: Quantity) -> AssumptionView:
     place, limits = case.citations.places[entry.id], entry.limits
-    given = isinstance(entry.definition, Given) and not isinstance(entry.definition.value, bool)
     setting = case.plan.model.scenarios[case.results.selected].settings.get(entry.id)
     ranged = limits.low is not None and limits.high is not None
     return AssumptionView(
@@ -88,7 +96,7 @@ def _assumption(case: Case, entry: Quantity) -> AssumptionView:
         range=f"{_bare(limits.low, entry)} – {_bare(limits.high, entry)}" if ranged else "",
         source=entry.provenance.source,
         as_of=entry.provenance.as_of,
-        standing=standing(entry.provenance.source) if given else "",
+        standing=standing(entry),
         scenario=setting is not None and setting.value != _default(entry),
         effect=_effect(case, entry.id),
     )
@@ -114,15 +122,12 @@ def _default(entry: Quantity) -> Value | None:
 
 
 def _effect(case: Case, name: str) -> str:
-    decision = case.plan.model.decision
-    target = decision.target if decision else None
-    swing = next((item for item in case.findings.swings if item.quantity == name), None)
-    centre = case.result.values.get(target) if target else None
-    if swing is None or target is None or not isinstance(centre, float) or swing.width(centre) <= abs(centre) * 1e-9:
+    swing = next((item for item in moving_swings(case) if item.quantity == name), None)
+    if swing is None or case.target is None:
         return ""
-    ends = [end for end in (swing.target_at_low, swing.target_at_high) if end is not None]
-    unit = _close(case.plan.model.quantities[target])
-    return f"{show_value(min([*ends, centre]), unit)} – {show_value(max([*ends, centre]), unit)}"
+    centre, unit = case.result.number(case.target), _close(case.plan.model.quantities[case.target])
+    ends = [centre, *(end for end in (swing.target_at_low, swing.target_at_high) if end is not None)]
+    return f"{show_value(min(ends), unit)} – {show_value(max(ends), unit)}"
 
 
 def row_views(case: Case) -> tuple[RowView, ...]:
@@ -147,96 +152,17 @@ def _row(case: Case, choice: Quantity, row: Row) -> RowView:
         and entry.id in case.citations.places
     ]
     facts = tuple(_fact(case, entry, row) for entry in fields)
-    return RowView(choice.label, row.name, row.id, facts, row.provenance.source, row.provenance.as_of, row.note)
+    return RowView(
+        choice.label, row.name, row.id, facts, row.provenance.source, row.provenance.as_of, row.note
+    )
 
 
 def _fact(case: Case, entry: Quantity, row: Row) -> Fact:
     place = case.citations.places[entry.id]
     field = entry.definition.field if isinstance(entry.definition, Lookup) else ""
-    return Fact(place.anchor, place.mark, case.citations.figure(entry.id, as_given=True), field in row.unverified)
-
-
-def lever_views(case: Case) -> tuple[LeverView, ...]:
-    """Return what each lever does alone, in the order in which the model lists them."""
-    effects = {effect.lever: effect for effect in case.findings.levers}
-    return tuple(
-        _lever(case, lever.id, lever, effects[lever.id])
-        for lever in case.plan.model.levers.values()
-        if lever.id in effects
+    return Fact(
+        place.anchor, place.mark, case.citations.figure(entry.id, as_given=True), field in row.unverified
     )
-
-
-def together_view(case: Case) -> LeverView | None:
-    """Return what all levers do together, or None for fewer than two."""
-    levers, effect = case.plan.model.levers, case.findings.together
-    if effect is None or len(levers) < 2:
-        return None
-    return _lever(case, "together", None, effect)
-
-
-def _lever(case: Case, name: str, lever: Lever | None, effect: LeverEffect) -> LeverView:
-    levers = case.plan.model.levers.values()
-    shown = lever.shows if lever else tuple(dict.fromkeys(name for item in levers for name in item.shows))
-    verdict = case.result.verdict
-    return LeverView(
-        id=name,
-        label=lever.label if lever else "",
-        settings=settings(case, lever.settings) if lever else (),
-        because=lever.provenance.because if lever else "",
-        effects=tuple(_moved(case, quantity, effect.values.get(quantity)) for quantity in shown),
-        option=case.option_label(effect.verdict),
-        flips=verdict is not None and effect.verdict != verdict.option,
-    )
-
-
-def _moved(case: Case, quantity: str, after: Value | None) -> Effect:
-    entry = case.plan.model.quantities[quantity]
-    before = case.result.values.get(quantity)
-    times = ""
-    if isinstance(before, float) and isinstance(after, float) and before > 0 and after >= 0:
-        times = "unchanged" if before == after else f"×{show_number(after / before)}"
-    return Effect(
-        quantity, entry.label, show(case.plan, entry, before), show(case.plan, entry, after), times, exact(after)
-    )
-
-
-def settings(case: Case, found: Mapping[str, Setting]) -> tuple[str, ...]:
-    """Write what a scenario or a lever sets."""
-    quantities = case.plan.model.quantities
-    return tuple(
-        f"{quantities[name].label}: {show(case.plan, quantities[name], setting.value, as_given=True)}"
-        for name, setting in found.items()
-    )
-
-
-def scenario_views(case: Case) -> tuple[ScenarioView, ...]:
-    """Return every scenario with its verdict, key figures and checks."""
-    return tuple(_scenario(case, name) for name in case.results.scenarios)
-
-
-def _scenario(case: Case, name: str) -> ScenarioView:
-    scenario, result = case.plan.model.scenarios[name], case.results.scenarios[name]
-    own = {key: scenario.settings[key] for key in scenario.own if key in scenario.settings}
-    quantities = case.plan.model.quantities
-    figures = tuple(
-        Figure(
-            key, quantities[key].label, show(case.plan, quantities[key], result.values.get(key)),
-            exact(result.values.get(key)), "", "", "", key in scenario.settings,
-        )
-        for key in case.plan.model.key_figures
-    )  # fmt: skip
-    checks = tuple(
-        CheckView(check.id, check.label, outcome.holds, check.severity, (Piece(outcome.message),))
-        for check in case.plan.model.checks.values()
-        if (outcome := result.checks.get(check.id)) is not None
-    )
-    return ScenarioView(
-        f"scenario-{name}", name, scenario.label, scenario.provenance.because, scenario.provenance.source,
-        settings(case, own),
-        case.option_label(result.verdict.option) if result.verdict else "",
-        result.verdict.headline if result.verdict else "",
-        figures, checks,
-    )  # fmt: skip
 
 
 def files(case: Case) -> tuple[FileView, ...]:

@@ -1,4 +1,4 @@
-"""The page and a half to sign on: recommendation, why, options, rules, what would change it.
+"""The page and a half to sign on: recommendation, why, options and rules.
 
 In: plan, results, findings and citations → Out: the parts of the view that the first sections show.
 Invariant: every figure is the evaluator's for the selected scenario.
@@ -7,53 +7,24 @@ Invariant: every figure is the evaluator's for the selected scenario.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from capgraph.emit.memo.cite import Citations
+from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.view import (
-    Change,
     CheckView,
     Comparison,
     Figure,
-    Flip,
     OptionView,
     Piece,
     Recommendation,
     RuleView,
-    ScenarioGroup,
-    SwingView,
 )
-from capgraph.findings import Findings, Swing
 from capgraph.formula.tree import references
-from capgraph.model import Choose, Decision, Given, Option
-from capgraph.notation import MINUS, show_given, show_number, show_value
+from capgraph.model import Choose, Decision, Given, Option, Quantity
+from capgraph.notation import show_number, show_value
 from capgraph.plan import Figure as Slot
-from capgraph.plan import Plan
-from capgraph.results import Results, ScenarioResult, Verdict
+from capgraph.results import Verdict
 
 DECIDING_FIGURES = 4
-SWINGS_SHOWN = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """What every part is made from: the plan, its results and findings, and the citations."""
-
-    plan: Plan
-    results: Results
-    findings: Findings
-    citations: Citations
-
-    @property
-    def result(self) -> ScenarioResult:
-        """Return the selected scenario's result."""
-        return self.results.scenarios[self.results.selected]
-
-    def option_label(self, option: str) -> str:
-        """Return an option's label; its id where it has none, nothing where no rule decided."""
-        decision = self.plan.model.decision
-        found = decision.options.get(option) if decision else None
-        return found.label if found else option
 
 
 def recommendation(case: Case) -> Recommendation | None:
@@ -63,37 +34,34 @@ def recommendation(case: Case) -> Recommendation | None:
         return None
     options = option_views(case)
     chosen = next((option for option in options if option.recommended), None)
-    agreeing = [other for other in case.results.scenarios.values() if _option(other.verdict) == verdict.option]
+    verdicts = [other.verdict.option for other in case.results.scenarios.values() if other.verdict]
     dates = sorted(set(_dates(case)))
-    sources = [entry.provenance.source for entry in case.plan.model.quantities.values() if _is_number(entry.definition)]
+    standings = [standing(entry) for entry in case.plan.model.quantities.values() if entry.is_input]
     return Recommendation(
         question=decision.question,
         headline=_headline(case, verdict),
         option=chosen,
         failing=tuple(check for check in check_views(case) if not check.holds),
         scenarios=len(case.results.scenarios),
-        agreeing=len(agreeing),
+        agreeing=verdicts.count(verdict.option),
         sources_from=dates[0] if dates else "",
         sources_to=dates[-1] if dates else "",
-        inputs=len(sources),
-        assumed=sum(standing(source) == "assumption" for source in sources),
-        unsourced=sum(standing(source) == "unsourced" for source in sources),
+        inputs=len(standings),
+        assumed=standings.count("assumption"),
+        unsourced=standings.count("unsourced"),
     )
 
 
-def standing(source: str) -> str:
-    """Say what a source is worth: nothing to remark, an `assumption`, or `unsourced`."""
-    if not source.strip():
-        return "unsourced"
-    return "assumption" if source.strip().lower().startswith("assumption") else ""
+def standing(entry: Quantity) -> str:
+    """Say what an input's source is worth: nothing to remark, an `assumption`, or `unsourced`.
 
-
-def _is_number(definition: object) -> bool:
-    return isinstance(definition, Given) and not isinstance(definition.value, bool)
-
-
-def _option(verdict: Verdict | None) -> str:
-    return verdict.option if verdict else ""
+    A choice or a yes/no without a source is a decision of the plan, not a fact that someone must vouch for.
+    """
+    source = entry.provenance.source.strip().lower()
+    if source.startswith("assumption"):
+        return "assumption"
+    number = isinstance(entry.definition, Given) and not isinstance(entry.definition.value, bool)
+    return "unsourced" if number and not source else ""
 
 
 def _headline(case: Case, verdict: Verdict) -> tuple[Piece, ...]:
@@ -153,10 +121,10 @@ def _computed_number(case: Case, name: str) -> bool:
 
 def option_views(case: Case) -> tuple[OptionView, ...]:
     """Return the options, the recommended one first and then as declared."""
-    decision, verdict = case.plan.model.decision, case.result.verdict
+    decision = case.plan.model.decision
     if decision is None:
         return ()
-    chosen = decision.options.get(_option(verdict))
+    chosen = decision.options.get(case.verdict)
     views = [_option_view(case, decision, option, chosen) for option in decision.options.values()]
     return tuple(sorted(views, key=lambda view: not view.recommended))
 
@@ -187,7 +155,7 @@ def _against(case: Case, option: Option, chosen: Option) -> Comparison | None:
     if not isinstance(cost, float) or not isinstance(other, float) or len(units) > 1 or cost == other:
         return None
     unit = case.plan.model.quantities[option.cost].unit_text
-    times = f"{show_number(cost / other)}×" if other > 0 and cost > 0 else ""
+    times = show_number(cost / other) if other > 0 and cost > 0 else ""
     return Comparison(show_value(abs(cost - other), unit), times, cost > other)
 
 
@@ -205,103 +173,4 @@ def rule_views(case: Case) -> tuple[RuleView, ...]:
             "no" if number < decided else "yes" if number == decided else "after",
         )
         for number, rule in enumerate(decision.rules)
-    )
-
-
-def change(case: Case) -> Change | None:
-    """Return what would change the verdict, or None where nothing can be said of it."""
-    decision, verdict = case.plan.model.decision, case.result.verdict
-    if decision is None or verdict is None:
-        return None
-    flips = sorted((flip for swing in case.findings.swings for flip in _flips(case, swing, verdict.option)), key=_near)
-    groups = _groups(case, verdict.option) if len(case.results.scenarios) > 1 else ()
-    if not (case.findings.swings or groups or decision.exceptions):
-        return None
-    target = decision.target
-    return Change(
-        target=case.citations.figure(target) if target else None,
-        ranged=len(case.findings.swings),
-        flips=tuple(flip for _, flip in flips),
-        first=_first(swing_views(case)),
-        groups=groups,
-        exceptions=decision.exceptions,
-    )
-
-
-def _near(item: tuple[float, Flip]) -> tuple[float, str]:
-    return (item[0], item[1].input.quantity)
-
-
-def _flips(case: Case, swing: Swing, verdict: str) -> Iterator[tuple[float, Flip]]:
-    """Yield each end of a range that gives another verdict, with its distance from today."""
-    now = case.result.number(swing.quantity)
-    ends = (
-        (swing.low, swing.target_at_low, swing.verdict_at_low),
-        (swing.high, swing.target_at_high, swing.verdict_at_high),
-    )
-    unit = case.plan.model.quantities[swing.quantity].unit_text
-    for end, target, option in ends:
-        if option == verdict or end == now:
-            continue
-        share = (end - now) / abs(now) if now else float("inf")
-        yield (
-            abs(share),
-            Flip(
-                input=case.citations.figure(swing.quantity, as_given=True),
-                end=show_given(end, unit),
-                rises=end > now,
-                change=_percent(share) if now else "",
-                option=case.option_label(option),
-                target=_target(case, target),
-            ),
-        )
-
-
-def _percent(share: float) -> str:
-    return f"{'+' if share > 0 else MINUS}{show_number(abs(share) * 100, 2)}%"
-
-
-def _target(case: Case, value: float | None) -> str:
-    target = case.plan.model.decision.target if case.plan.model.decision else None
-    if target is None:
-        return ""
-    return show_value(value, case.plan.model.quantities[target].unit_text)
-
-
-def swing_views(case: Case) -> tuple[SwingView, ...]:
-    """Return the inputs that move the target, the widest swing first."""
-    decision = case.plan.model.decision
-    target = case.result.values.get(decision.target) if decision and decision.target else None
-    if not isinstance(target, float):
-        return ()
-    moving = [swing for swing in case.findings.swings if swing.width(target) > abs(target) * 1e-9]
-    return tuple(_swing_view(case, swing) for swing in moving)
-
-
-def _swing_view(case: Case, swing: Swing) -> SwingView:
-    unit = case.plan.model.quantities[swing.quantity].unit_text
-    verdict = _option(case.result.verdict)
-    return SwingView(
-        input=case.citations.figure(swing.quantity, as_given=True),
-        low=show_given(swing.low, unit),
-        high=show_given(swing.high, unit),
-        target_low=_target(case, swing.target_at_low),
-        target_high=_target(case, swing.target_at_high),
-        flips=not swing.verdict_at_low == swing.verdict_at_high == verdict,
-    )
-
-
-def _first(swings: tuple[SwingView, ...]) -> SwingView | None:
-    """Return the input to measure first: the widest of those that flip the verdict, else the widest."""
-    return next((swing for swing in swings if swing.flips), swings[0] if swings else None)
-
-
-def _groups(case: Case, verdict: str) -> tuple[ScenarioGroup, ...]:
-    found: dict[str, list[tuple[str, str]]] = {}
-    for name, result in case.results.scenarios.items():
-        label = case.plan.model.scenarios[name].label
-        found.setdefault(_option(result.verdict), []).append((f"scenario-{name}", label))
-    ordered = sorted(found.items(), key=lambda item: item[0] != verdict)
-    return tuple(
-        ScenarioGroup(case.option_label(option), option == verdict, tuple(scenarios)) for option, scenarios in ordered
     )

@@ -11,31 +11,28 @@ from typing import Literal
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from capgraph.analysis.cone import cone
+from capgraph.analysis.derivation import ancestors
 from capgraph.emit.artifact import Artifact, Making
 from capgraph.emit.fonts import font_faces
+from capgraph.emit.memo.case import Case
+from capgraph.emit.memo.change import change, swing_views
 from capgraph.emit.memo.charts import draw
 from capgraph.emit.memo.cite import cite
 from capgraph.emit.memo.evidence import (
     assumption_groups,
     attached,
     files,
-    lever_views,
     row_views,
-    scenario_views,
     step_groups,
-    together_view,
 )
 from capgraph.emit.memo.front import (
-    Case,
-    change,
     check_views,
     deciding,
     option_views,
     recommendation,
     rule_views,
-    swing_views,
 )
+from capgraph.emit.memo.variants import costs, lever_views, scenario_views, together_view
 from capgraph.emit.memo.view import Memo
 from capgraph.findings import Findings
 from capgraph.formula.tree import references
@@ -47,12 +44,16 @@ Medium = Literal["pdf", "page"]
 
 
 def view(
-    plan: Plan, results: Results, findings: Findings, made: Making, attachments: tuple[Artifact, ...], medium: Medium
+    plan: Plan,
+    results: Results,
+    findings: Findings,
+    made: Making,
+    attachments: tuple[Artifact, ...],
 ) -> Memo:
     """Return everything that the memo shows."""
     model, selected = plan.model, results.selected
     result = results.scenarios[selected]
-    case = Case(plan, results, findings, cite(plan, result, selected, cone(plan, _shown(plan))))
+    case = Case(plan, results, findings, cite(plan, result, selected, ancestors(plan, _shown(plan))))
     options, swings = option_views(case), swing_views(case)
     return Memo(
         title=model.title,
@@ -78,12 +79,13 @@ def view(
         assumptions=assumption_groups(case),
         rows=row_views(case),
         checks=check_views(case),
+        cost_labels=tuple(model.quantities[name].label for name in costs(case)),
         scenarios=scenario_views(case),
         policy=model.decision.policy if model.decision else (),
         alerts=model.decision.alerts if model.decision else (),
         files=files(case),
         attached=attached(attachments),
-        drawings=draw(case, options, swings, variables=medium == "page"),
+        drawings=draw(case, options, swings),
     )
 
 
@@ -95,10 +97,15 @@ def _shown(plan: Plan) -> set[str]:
     names |= {name for lever in model.levers.values() for name in lever.shows}
     names |= {name for chart in model.charts.values() for name in (*chart.parts, chart.whole) if name}
     if model.decision:
-        names |= {name for option in model.decision.options.values() for name in (option.cost, *option.shows) if name}
+        names |= {
+            name
+            for option in model.decision.options.values()
+            for name in (option.cost, *option.shows)
+            if name
+        }
         names |= {f"rule.{number}" for number in range(1, len(model.decision.rules) + 1)}
         names |= {model.decision.target} if model.decision.target else set()
-    return names | _in_messages(plan)
+    return (names | _in_messages(plan)) & plan.uses.keys()
 
 
 def _in_messages(plan: Plan) -> set[str]:
@@ -117,9 +124,10 @@ def render(memo: Memo, medium: Medium) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["lower_first"] = _lower_first
+    environment.globals["medium"] = medium
     template = environment.get_template(f"{medium}.html.j2")
     faces = font_faces() if medium == "pdf" else ()
-    return template.render(memo=memo, medium=medium, faces=faces)
+    return template.render(memo=memo, faces=faces)
 
 
 def _lower_first(label: str) -> str:

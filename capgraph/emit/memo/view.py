@@ -221,7 +221,7 @@ class Effect:
     label: str
     before: str
     after: str
-    times: str
+    change: str
     exact: str
 
 
@@ -250,6 +250,7 @@ class ScenarioView:
     settings: tuple[str, ...]
     option: str
     headline: str
+    costs: tuple[Figure, ...]
     figures: tuple[Figure, ...]
     checks: tuple[CheckView, ...]
 
@@ -264,11 +265,55 @@ class FileView:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
-    """A chart: its caption, what it says in words, and its SVG with colours as CSS variables' names."""
+class Mark:
+    """A stretch of a bar; `fill` numbers the patterns of the template."""
 
+    x: float
+    width: float
+    fill: int
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A word beside a bar; `anchor` says which end of it stands at `x`: `start` or `end`."""
+
+    x: float
+    text: str
+    anchor: str
+    strong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A row of a chart: its label in lines, and what stands in it."""
+
+    label: tuple[str, ...]
+    marks: tuple[Mark, ...]
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A number on the axis."""
+
+    x: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart: its caption, what it shows in words, its bars, and under them ticks with the axis's name."""
+
+    id: str
     caption: str
-    svg: str
+    words: str
+    bars: tuple[Bar, ...]
+    ticks: tuple[Tick, ...]
+    axis: str
+    line: float | None
+    """Where an upright line marks the present value."""
+    legend: tuple[tuple[int, str], ...]
+    """Fill and text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +352,7 @@ class Memo:
     assumptions: tuple[AssumptionGroup, ...]
     rows: tuple[RowView, ...]
     checks: tuple[CheckView, ...]
+    cost_labels: tuple[str, ...]
     scenarios: tuple[ScenarioView, ...]
     policy: tuple[str, ...]
     alerts: tuple[str, ...]

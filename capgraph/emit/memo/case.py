@@ -1,0 +1,47 @@
+"""What every part of the memo is made from.
+
+In: nothing → Out: `Case`. Invariant: its citations are of the selected scenario.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capgraph.emit.memo.cite import Citations
+from capgraph.findings import Findings
+from capgraph.plan import Plan
+from capgraph.results import Results, ScenarioResult
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What every part is made from: the plan, its results and findings, and the citations."""
+
+    plan: Plan
+    results: Results
+    findings: Findings
+    citations: Citations
+
+    @property
+    def result(self) -> ScenarioResult:
+        """Return the selected scenario's result."""
+        return self.results.scenarios[self.results.selected]
+
+    def option_label(self, option: str) -> str:
+        """Return an option's label; its id where it has none, nothing where no rule decided."""
+        decision = self.plan.model.decision
+        found = decision.options.get(option) if decision else None
+        return found.label if found else option
+
+    @property
+    def verdict(self) -> str:
+        """Return the option that the selected scenario comes to, or nothing."""
+        verdict = self.result.verdict
+        return verdict.option if verdict else ""
+
+    @property
+    def target(self) -> str | None:
+        """Return the quantity whose swings are drawn, where its value is a number."""
+        decision = self.plan.model.decision
+        target = decision.target if decision else None
+        return target if target and isinstance(self.result.values.get(target), float) else None

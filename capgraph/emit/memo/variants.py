@@ -1,0 +1,115 @@
+"""The levers and the scenarios: what else was calculated beside the selected scenario.
+
+In: the case → Out: a view of every lever, of all together, and of every scenario.
+Invariant: a variation shows its own values; nothing here cites the selected scenario's derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from capgraph.emit.memo.case import Case
+from capgraph.emit.memo.cite import exact, show
+from capgraph.emit.memo.view import CheckView, Effect, Figure, LeverView, Piece, ScenarioView
+from capgraph.findings import LeverEffect
+from capgraph.model import Lever, Setting, Value
+from capgraph.notation import show_change
+
+_COSTS_SHOWN = 3
+
+
+def lever_views(case: Case) -> tuple[LeverView, ...]:
+    """Return what each lever does alone, in the order in which the model lists them."""
+    effects = {effect.lever: effect for effect in case.findings.levers}
+    return tuple(
+        _lever(case, lever.id, lever, effects[lever.id])
+        for lever in case.plan.model.levers.values()
+        if lever.id in effects
+    )
+
+
+def together_view(case: Case) -> LeverView | None:
+    """Return what all levers do together, or None for fewer than two."""
+    levers, effect = case.plan.model.levers, case.findings.together
+    if effect is None or len(levers) < 2:
+        return None
+    return _lever(case, "together", None, effect)
+
+
+def _lever(case: Case, name: str, lever: Lever | None, effect: LeverEffect) -> LeverView:
+    levers = case.plan.model.levers.values()
+    shown = lever.shows if lever else tuple(dict.fromkeys(name for item in levers for name in item.shows))
+    return LeverView(
+        id=name,
+        label=lever.label if lever else "",
+        settings=settings(case, lever.settings) if lever else (),
+        because=lever.provenance.because if lever else "",
+        effects=tuple(_moved(case, quantity, effect.values.get(quantity)) for quantity in shown),
+        option=case.option_label(effect.verdict),
+        flips=effect.verdict != case.verdict,
+    )
+
+
+def _moved(case: Case, quantity: str, after: Value | None) -> Effect:
+    entry = case.plan.model.quantities[quantity]
+    before = case.result.values.get(quantity)
+    change = ""
+    if isinstance(before, float) and isinstance(after, float):
+        change = show_change(before, after)
+    return Effect(
+        quantity,
+        entry.label,
+        show(case.plan, entry, before),
+        show(case.plan, entry, after),
+        change,
+        exact(after),
+    )
+
+
+def settings(case: Case, found: Mapping[str, Setting]) -> tuple[str, ...]:
+    """Write what a scenario or a lever sets."""
+    quantities = case.plan.model.quantities
+    return tuple(
+        f"{quantities[name].label}: {show(case.plan, quantities[name], setting.value, as_given=True)}"
+        for name, setting in found.items()
+    )
+
+
+def scenario_views(case: Case) -> tuple[ScenarioView, ...]:
+    """Return every scenario with its verdict, key figures and checks."""
+    return tuple(_scenario(case, name) for name in case.results.scenarios)
+
+
+def _scenario(case: Case, name: str) -> ScenarioView:
+    scenario, result = case.plan.model.scenarios[name], case.results.scenarios[name]
+    own = {key: scenario.settings[key] for key in scenario.own if key in scenario.settings}
+    checks = tuple(
+        CheckView(check.id, check.label, outcome.holds, check.severity, (Piece(outcome.message),))
+        for check in case.plan.model.checks.values()
+        if (outcome := result.checks.get(check.id)) is not None
+    )
+    return ScenarioView(
+        f"scenario-{name}", name, scenario.label, scenario.provenance.because, scenario.provenance.source,
+        settings(case, own),
+        case.option_label(result.verdict.option) if result.verdict else "",
+        result.verdict.headline if result.verdict else "",
+        _figures(case, name, costs(case)), _figures(case, name, case.plan.model.key_figures), checks,
+    )  # fmt: skip
+
+
+def costs(case: Case) -> tuple[str, ...]:
+    """Return the quantities that the options cost, each once."""
+    options = case.plan.model.decision.options.values() if case.plan.model.decision else ()
+    return tuple(dict.fromkeys(option.cost for option in options if option.cost))[:_COSTS_SHOWN]
+
+
+def _figures(case: Case, scenario: str, names: Iterable[str]) -> tuple[Figure, ...]:
+    quantities, values = case.plan.model.quantities, case.results.scenarios[scenario].values
+    measured = case.plan.model.scenarios[scenario].settings
+    return tuple(
+        Figure(
+            name, quantities[name].label, show(case.plan, quantities[name], values.get(name)),
+            exact(values.get(name)), "", "", "", name in measured and not quantities[name].is_input,
+        )
+        for name in names
+    )  # fmt: skip
