@@ -7,9 +7,11 @@ Invariant: includes stay inside their file's folder; nothing is read but YAML fi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,10 @@ from capgraph.yamltree import MAX_BYTES, Scalar, read
 MAX_FILES = 200
 _KINDS = ("scenarios", "checks", "levers", "charts")
 _TOLD = ("source", "as_of", "range")
+_OF_THE_FIRST_FILE = ("model", "plan", "extends", "title", "description", "as_of")
+_SUFFIXES = (".yaml", ".yml")
+# Reports are files of this name.
+_ID = re.compile(r"\w[\w.+-]*")
 
 
 @dataclass
@@ -56,7 +62,7 @@ def locate(argument: str) -> Path | Diagnostic:
     """Find the file that a command line names: a YAML file, a folder with `model.yaml`, or a shipped model."""
     path = Path(argument)
     shipped = models_root() / argument / "model.yaml"
-    if path.is_dir():
+    if _is_dir(path):
         inside = next((path / name for name in ("model.yaml", "plan.yaml") if (path / name).is_file()), None)
         if inside is None and not (_is_name(argument) and shipped.is_file()):
             return Diagnostic(
@@ -66,15 +72,29 @@ def locate(argument: str) -> Path | Diagnostic:
                 "name the YAML file of the model or plan",
             )
         return inside or shipped
-    if path.is_file():
+    if _is_file(path):
         return path
-    if _is_name(argument) and shipped.is_file():
+    if _is_name(argument) and _is_file(shipped):
         return shipped
     near = did_you_mean(argument, (*shipped_models(), *(entry.name for entry in Path().glob("*.yaml"))))
     help_text = near or f"models that ship: {known_names(shipped_models())}"
     return Diagnostic(
         "CG115", f"there is no file, folder or shipped model called `{argument}`", None, help_text
     )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or holds a zero byte
+        return False
+
+
+def _is_dir(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _is_name(text: str) -> bool:
@@ -108,13 +128,13 @@ class _Joiner:
             return None
         self.chain.append(resolved)
         files: list[tuple[Scalar | None, FileDecl]] = []
-        head = self._gather(path, path.parent, asked, files, [])
+        head = self._gather(path, path.parent, asked, files, [resolved])
         if head is None:
             return None
         joined = self._parent(path, head)
         if joined is None or has_errors(self.found):
             return joined
-        _lay_head(joined, head, path)
+        self._lay_head(joined, head, path)
         _Layer(joined, self.found, is_plan=head.extends is not None).lay(
             tuple(declared for _, declared in files)
         )
@@ -140,11 +160,11 @@ class _Joiner:
                 "CG113", f"`extends: {name}` is an absolute path", name.span, "write it relative to this file"
             )
         near = path.parent / name
-        if near.is_dir() and (near / "model.yaml").is_file():
+        if _is_file(near / "model.yaml"):
             return near / "model.yaml"
-        if near.is_file() and near.suffix in (".yaml", ".yml"):
+        if _is_file(near) and near.suffix in _SUFFIXES:
             return near
-        if _is_name(name) and (models_root() / name / "model.yaml").is_file():
+        if _is_name(name) and _is_file(models_root() / name / "model.yaml"):
             return models_root() / name / "model.yaml"
         help_text = (
             did_you_mean(name, shipped_models()) or f"models that ship: {known_names(shipped_models())}"
@@ -174,6 +194,7 @@ class _Joiner:
         declared = self._read(path, root, asked)
         if declared is None:
             return None
+        self._check_head(declared, is_first=not files)
         files.append((None, declared))
         for name in declared.include:
             target = self._included(path, root, name, seen)
@@ -185,7 +206,7 @@ class _Joiner:
         return declared
 
     def _included(self, path: Path, root: Path, name: Scalar, seen: list[Path]) -> Path | Diagnostic:
-        target = Path(os.path.realpath(path.parent / name))
+        target = Path(os.path.realpath(path.parent / name.replace("\0", "")))
         if not target.is_relative_to(os.path.realpath(root)):
             message = f"`{name}` lies outside the model's folder"
             return Diagnostic(
@@ -194,13 +215,48 @@ class _Joiner:
                 name.span,
                 "include files of the model's own folder; use `extends` for a model elsewhere",
             )
-        if target in seen or target == Path(os.path.realpath(path)):
+        if target == seen[0]:
+            message = f"`{name}` is the file that includes this one"
+            return Diagnostic("CG114", message, name.span, "remove the line")
+        if target in seen:
             return Diagnostic("CG114", f"`{name}` is included twice", name.span, "keep one of the two lines")
-        if not target.is_file():
-            siblings = (str(item.relative_to(path.parent)) for item in path.parent.rglob("*.yaml"))
+        if not _is_file(target):
             message = f"the included file `{name}` does not exist"
-            return Diagnostic("CG109", message, name.span, did_you_mean(name, siblings) or "check the name")
+            way_out = did_you_mean(name, _yaml_near(path.parent)) or "check the name"
+            return Diagnostic("CG109", message, name.span, way_out)
+        if target.suffix not in _SUFFIXES:
+            message = f"the included file `{name}` is no YAML file"
+            return Diagnostic("CG109", message, name.span, "include files whose names end in .yaml")
         return target
+
+    def _lay_head(self, joined: Joined, head: FileDecl, path: Path) -> None:
+        default = Path(os.path.realpath(path.parent)).name if path.name == "model.yaml" else path.stem
+        named = head.model if head.extends is None else head.plan or head.model
+        if named is not None and not _ID.fullmatch(named):
+            fitting = re.sub(r"[^\w.+-]+", "-", named).strip("-.+") or "my-model"
+            message = f"`{named}` cannot be the name of a model or plan: reports are files of that name"
+            self.found.append(Diagnostic("CG205", message, named.span, f"write `{fitting}`"))
+        name = str(named or re.sub(r"[^\w.+-]+", "-", default).strip("-.+") or "model")
+        if head.extends is None:
+            joined.model = name
+        else:
+            joined.plan = name
+        joined.title = str(head.title or joined.title or joined.model)
+        joined.description = str(head.description or joined.description)
+        joined.as_of = head.as_of or joined.as_of
+
+    def _check_head(self, declared: FileDecl, is_first: bool) -> None:
+        """Report keys that have no effect where they stand."""
+        lost = () if is_first else _OF_THE_FIRST_FILE
+        for key in lost:
+            if (value := getattr(declared, key)) is not None:
+                message = f"`{key}` has no effect in a file that another one includes"
+                way_out = "move it to the file that includes this one"
+                self.found.append(Diagnostic("CG201", message, value.span, way_out))
+        if declared.catalog is None and (declared.fields or declared.rows):
+            key, entries = ("fields", declared.fields) if declared.fields else ("rows", declared.rows)
+            message = f"`{key}` stands in a file that names no catalog"
+            self.found.append(Diagnostic("CG202", message, next(iter(entries)).span, "add `catalog: my_catalog`"))
 
     def _read(self, path: Path, root: Path, asked: Span | None) -> FileDecl | None:
         shown = (
@@ -244,15 +300,10 @@ class _Joiner:
         return declared
 
 
-def _lay_head(joined: Joined, head: FileDecl, path: Path) -> None:
-    default = path.parent.name if path.name == "model.yaml" else path.stem
-    if head.extends is None:
-        joined.model = str(head.model or default)
-    else:
-        joined.plan = str(head.plan or head.model or default)
-    joined.title = str(head.title or joined.title or joined.model)
-    joined.description = str(head.description or joined.description)
-    joined.as_of = head.as_of or joined.as_of
+def _yaml_near(folder: Path) -> Iterator[str]:
+    """Yield the YAML files of a folder and the folders in it; not all of a disk."""
+    found = islice(chain(folder.glob("*.yaml"), folder.glob("*/*.yaml")), MAX_FILES)
+    return (str(item.relative_to(folder)) for item in found)
 
 
 @dataclass
@@ -300,6 +351,8 @@ class _Layer:
                 self._remove(name, decl, target)
 
     def _catalog(self, name: Scalar, table: CatalogDecl) -> None:
+        for column in table.fields:
+            self._new(f"field of {name}", column)
         before = _replace_key(self.joined.catalogs, name)
         if before is None:
             self.joined.catalogs[name] = table
