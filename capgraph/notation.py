@@ -42,6 +42,11 @@ def show_exact(value: float) -> str:
     return _plain(Decimal(repr(exact)))
 
 
+def show_constant(value: float) -> str:
+    """Write the factor between two units: whole ones in full, so that a reader's calculator agrees."""
+    return show_exact(value) if float(value).is_integer() else show_number(value, 6)
+
+
 def _percent(value: float) -> str:
     # In decimal: 0.07 * 100 is not 7 in doubles.
     return with_unit(_plain(Decimal(repr(float(value))) * 100), "%")
@@ -70,7 +75,7 @@ def show_decimals(value: float, decimals: int) -> str:
 
 
 def show_value(value: Value | None, unit: str = "") -> str:
-    """Write a value for people with its unit: `14,400 USD/month`, `90 million token/day`, `2.5%`, `yes`, an option's id."""
+    """Write a value for people with its unit: `14,400 USD/month`, `2.5%`, `yes`, `n/a`, an option's id."""
     if value is None:
         return "n/a"
     if isinstance(value, bool):
@@ -83,9 +88,15 @@ def show_value(value: Value | None, unit: str = "") -> str:
         return with_unit(_signed(show_decimals(value, 0)), unit)
     if _has_cents(value, unit):
         return with_unit(_signed(show_decimals(value, 2)), unit)
-    if unit not in _PLAIN_UNITS and 1_000_000 <= abs(value) < 1e12:
-        return with_unit(_in_words(value), unit)
     return with_unit(show_number(value), unit)
+
+
+def show_in_prose(value: Value | None, unit: str = "") -> str:
+    """Write a value as a sentence would: `90 million token/day`."""
+    spoken = unit not in (*_PLAIN_UNITS, "fraction")
+    if spoken and isinstance(value, float) and 1_000_000 <= abs(value) < 1e12:
+        return with_unit(_in_words(value), unit)
+    return show_value(value, unit)
 
 
 def show_given(value: Value | None, unit: str = "") -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from capgraph.formula.text import print_formula
 from capgraph.formula.tree import Reference, Scale
 from capgraph.model import Quantity, Value
-from capgraph.notation import show_value
+from capgraph.notation import show_constant, show_value
 from capgraph.plan import Compute, Plan
 from capgraph.results import ScenarioResult
 
@@ -90,7 +90,9 @@ def derive(
 
 
 def _shown(node: Reference | Scale, values: Mapping[str, Value | None]) -> str:
-    value = values[node.name] if isinstance(node, Reference) else node.value
+    if isinstance(node, Scale):
+        return show_constant(node.value)
+    value = values[node.name]
     text = show_value(value)
     if isinstance(value, str):
         return f'"{text}"'

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.view import Change, Flip, ScenarioGroup, SwingView
 from capgraph.findings import Swing
-from capgraph.notation import show_change, show_given, show_value
+from capgraph.notation import show_change, show_given, show_in_prose
 
 
 def change(case: Case) -> Change | None:
@@ -62,7 +62,7 @@ def _flips(case: Case, swing: Swing) -> Iterator[tuple[float, Flip]]:
 
 
 def _target(case: Case, value: float | None) -> str:
-    return show_value(value, case.plan.model.quantities[case.target].unit_text) if case.target else ""
+    return show_in_prose(value, case.plan.model.quantities[case.target].unit_text) if case.target else ""
 
 
 def swing_views(case: Case) -> tuple[SwingView, ...]:

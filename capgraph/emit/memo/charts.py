@@ -20,7 +20,7 @@ from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.view import Bar, Drawing, Drawings, Mark, Note, OptionView, SwingView, Tick
 from capgraph.findings import Swing
 from capgraph.model import Chart
-from capgraph.notation import show_number, show_value
+from capgraph.notation import show_in_prose, show_number
 
 WIDTH = 640.0
 _LABELS = 196.0
@@ -153,7 +153,7 @@ def _stack(case: Case, chart: Chart) -> Drawing | None:
     marks, legend, left = [], [], 0.0
     for number, (part, value) in enumerate(shown):
         marks.append(_mark(place(left), place(left + value), number % _FILLS))
-        legend.append((number % _FILLS, f"{part.label}: {show_value(value, part.unit_text)}"))
+        legend.append((number % _FILLS, f"{part.label}: {show_in_prose(value, part.unit_text)}"))
         left += value
     words = f"{chart.label}: {'; '.join(text for _, text in legend)}."
     bar = Bar((), tuple(marks), ())

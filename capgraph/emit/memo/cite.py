@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from capgraph.emit.memo.view import Figure, Line, Piece
 from capgraph.formula.tree import references
 from capgraph.model import Choose, Formula, Lookup, Quantity, Value
-from capgraph.notation import show_given, show_value
+from capgraph.notation import show_given, show_in_prose
 from capgraph.plan import Message, Plan
 from capgraph.results import ScenarioResult
 
@@ -117,7 +117,7 @@ def show(plan: Plan, quantity: Quantity, value: Value | None, as_given: bool = F
     if isinstance(definition, Choose) and definition.catalog is not None and isinstance(value, str):
         row = plan.model.catalogs[definition.catalog].rows.get(value)
         return row.name if row else value
-    write = show_given if as_given else show_value
+    write = show_given if as_given else show_in_prose
     return write(value, quantity.unit_text)
 
 

@@ -6,7 +6,6 @@ Invariant: steps, inputs and facts carry the anchors that `Citations` gave them;
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -26,10 +25,8 @@ from capgraph.emit.memo.view import (
     StepView,
 )
 from capgraph.model import Choose, Given, Lookup, Quantity, Row, Value
-from capgraph.notation import show_exact, show_given, show_number, show_value
-from capgraph.plan import Plan
+from capgraph.notation import show_given, show_value
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
 View = TypeVar("View", StepView, AssumptionView)
 
 
@@ -52,20 +49,8 @@ def _step(case: Case, line: Line) -> StepView:
     place = case.citations.places[entry.id]
     return StepView(
         place.anchor, place.mark, case.citations.figure(entry.id), case.citations.formula(line.formula),
-        typeset(_with_constants(case.plan, line.numbers)), entry.provenance.source, entry.provenance.as_of,
+        typeset(line.numbers), entry.provenance.source, entry.provenance.as_of,
     )  # fmt: skip
-
-
-def _with_constants(plan: Plan, numbers: str) -> str:
-    """Write unit conversions as numbers too, so that a reader can follow with a calculator."""
-    constants = plan.constants
-    return _WORD.sub(
-        lambda word: _constant(constants[word[0]].value) if word[0] in constants else word[0], numbers
-    )
-
-
-def _constant(value: float) -> str:
-    return show_exact(value) if value == int(value) else show_number(value, 6)
 
 
 def _by_section(views: Iterable[tuple[str, View]]) -> Mapping[str, list[View]]:

@@ -20,7 +20,7 @@ from capgraph.emit.memo.view import (
 )
 from capgraph.formula.tree import references
 from capgraph.model import Choose, Decision, Given, Option, Quantity
-from capgraph.notation import show_number, show_value
+from capgraph.notation import show_in_prose, show_number
 from capgraph.plan import Figure as Slot
 from capgraph.results import Verdict
 
@@ -156,7 +156,7 @@ def _against(case: Case, option: Option, chosen: Option) -> Comparison | None:
         return None
     unit = case.plan.model.quantities[option.cost].unit_text
     times = show_number(cost / other) if other > 0 and cost > 0 else ""
-    return Comparison(show_value(abs(cost - other), unit), times, cost > other)
+    return Comparison(show_in_prose(abs(cost - other), unit), times, cost > other)
 
 
 def rule_views(case: Case) -> tuple[RuleView, ...]:
