@@ -21,26 +21,23 @@ def resolve_catalogs(declared: Mapping[Scalar, CatalogDecl], scope: Scope) -> No
     """Bind every catalog into the scope."""
     for name, decl in declared.items():
         if not scope.check_name(name, "catalog"):
+            scope.broken.add(str(name))
             continue
-        fields = {str(key): field for key, item in decl.fields.items() if (field := _field(key, item, scope))}
+        if not decl.fields:
+            near = did_you_mean(name, (other for other in declared if declared[other].fields))
+            way_out = near or "declare `fields:`, or check the catalog's name"
+            scope.report("CG301", f"the catalog `{name}` has no fields", name.span, way_out)
+            scope.broken.add(str(name))
+            continue
+        fields = _fields(name, decl, scope)
         rows = {}
         for row_id, cells in decl.rows.items():
             if cells is None:
-                scope.report(
-                    "CG202",
-                    f"the row `{row_id}` of `{name}` is empty",
-                    row_id.span,
-                    "give its fields, or remove it",
-                )
-            elif row := _row(row_id, cells, fields, decl, scope):
-                rows[str(row_id)] = row
-        if not decl.fields:
-            scope.report(
-                "CG301",
-                f"the catalog `{name}` has no fields",
-                name.span,
-                "declare `fields:`, or check the catalog's name",
-            )
+                message = f"the row `{row_id}` of `{name}` is empty"
+                scope.report("CG202", message, row_id.span, "give its fields, or remove it")
+                scope.broken.add(f"{name}/{row_id}")
+            else:
+                rows[str(row_id)] = _row(row_id, cells, fields, decl, scope)
         scope.catalogs[str(name)] = Catalog(
             str(name), str(decl.label or _titled(name)), fields, rows, name.span
         )
@@ -48,6 +45,16 @@ def resolve_catalogs(declared: Mapping[Scalar, CatalogDecl], scope: Scope) -> No
 
 def _titled(name: str) -> str:
     return name.replace("_", " ").capitalize()
+
+
+def _fields(catalog: str, decl: CatalogDecl, scope: Scope) -> dict[str, Field]:
+    made = {}
+    for name, item in decl.fields.items():
+        if field := _field(name, item, scope):
+            made[str(name)] = field
+        else:
+            scope.broken.add(f"{catalog}.{name}")
+    return made
 
 
 def _field(name: Scalar, decl: FieldDecl, scope: Scope) -> Field | None:
@@ -58,11 +65,14 @@ def _field(name: Scalar, decl: FieldDecl, scope: Scope) -> Field | None:
         return None
     if not scope.check_name(name, "field"):
         return None
-    kind = decl.type or "number"
+    kind = "yes/no" if decl.unit == "yes/no" else decl.type or "number"
     if kind == "number" and decl.unit is None:
         scope.report("CG202", f"the field `{name}` lacks a unit", name.span, "add `unit: …`, or `type: text`")
         return None
-    unit = scope.unit(decl.unit) if decl.unit is not None else None
+    if kind != "number" and decl.unit is not None and decl.unit != kind:
+        scope.report("CG203", f"the field `{name}` is a {kind} and has no unit", decl.unit.span, "leave `unit` out")
+        return None
+    unit = scope.unit(decl.unit) if decl.unit is not None and kind == "number" else None
     if kind == "number" and unit is None:
         return None
     limits = scope.limits(decl.range, None, None, unit)
@@ -71,7 +81,7 @@ def _field(name: Scalar, decl: FieldDecl, scope: Scope) -> Field | None:
 
 def _row(
     row_id: Scalar, cells: RowDecl, fields: Mapping[str, Field], decl: CatalogDecl, scope: Scope
-) -> Row | None:
+) -> Row:
     values: dict[str, Value] = {}
     for key, cell in cells.items():
         if key in ROW_KEYS or cell is None:

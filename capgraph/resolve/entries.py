@@ -63,13 +63,7 @@ def _lineage(name: Scalar, declared: Mapping[str, tuple[Scalar, ScenarioDecl]], 
     chain = [str(name)]
     while (parent := declared[chain[-1]][1].extends) is not None:
         if parent in chain:
-            hops = " → ".join((*chain, str(parent)))
-            scope.report(
-                "CG306",
-                f"scenarios extend each other in a circle: {hops}",
-                parent.span,
-                "let one of them stand alone",
-            )
+            _report_circle(chain[chain.index(str(parent)) :], declared, scope)
             break
         if not scope.known(parent, declared, "scenario", "CG305"):
             break
@@ -77,14 +71,21 @@ def _lineage(name: Scalar, declared: Mapping[str, tuple[Scalar, ScenarioDecl]], 
     return chain[::-1]
 
 
+def _report_circle(
+    circle: list[str], declared: Mapping[str, tuple[Scalar, ScenarioDecl]], scope: Scope
+) -> None:
+    """Report a circle from its first name on, so that all who stand in it say the same."""
+    start = circle.index(min(circle))
+    names = (*circle[start:], *circle[: start + 1])
+    message = f"scenarios extend each other in a circle: {' → '.join(names)}"
+    place = declared[names[0]][1].extends
+    scope.report("CG306", message, place.span if place is not None else None, "let one of them stand alone")
+
+
 def _settings(declared: Settings, scope: Scope, kind: str) -> dict[str, Setting]:
     made = {}
     for name, text in declared.items():
-        if "." in name or name not in scope.quantities:
-            settable = (
-                item.id for item in scope.quantities.values() if not isinstance(item.definition, Lookup)
-            )
-            scope.known(name, settable, "quantity", "CG304")
+        if not _is_settable(name, scope):
             continue
         quantity = scope.quantities[str(name)]
         if kind == "lever" and not quantity.is_input:
@@ -96,6 +97,16 @@ def _settings(declared: Settings, scope: Scope, kind: str) -> dict[str, Setting]
         if value is not None:
             made[str(name)] = Setting(value, text.span)
     return made
+
+
+def _is_settable(name: Scalar, scope: Scope) -> bool:
+    choice, dot, field = name.partition(".")
+    if dot and choice in scope.quantities:
+        message = f"`{name}` is read from the row that `{choice}` takes"
+        scope.report("CG304", message, name.span, f"set `{choice}` to a row with another `{field}`")
+        return False
+    settable = (item.id for item in scope.quantities.values() if not isinstance(item.definition, Lookup))
+    return scope.known(name, settable, "quantity", "CG304")
 
 
 def resolve_checks(joined: Joined, scope: Scope) -> dict[str, Check]:

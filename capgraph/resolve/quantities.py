@@ -58,6 +58,9 @@ def _quantity(name: Scalar, decl: QuantityDecl, section: str, scope: Scope) -> Q
     if definition is None:
         return None
     told = Provenance(name.span, str(decl.because or ""), str(decl.source or ""), str(decl.as_of or ""))
+    if unit is None and (bound := decl.range[0] if decl.range else decl.min or decl.max) is not None:
+        scope.report("CG201", f"`{name}` is no number and has no range or limits", bound.span, "leave them out")
+        return None
     limits = scope.limits(decl.range, decl.min, decl.max, unit)
     if (
         isinstance(definition, Given)
@@ -118,6 +121,8 @@ def _choose(name: Scalar, decl: QuantityDecl, scope: Scope) -> Choose | None:
     assert decl.choose is not None
     if isinstance(decl.choose, tuple):
         catalog, options = None, tuple(str(item) for item in decl.choose)
+    elif decl.choose in scope.broken:
+        return None
     elif (found := scope.catalogs.get(decl.choose)) is None:
         help_text = did_you_mean(decl.choose, scope.catalogs) or f"catalogs: {known_names(scope.catalogs)}"
         scope.report("CG301", f"unknown catalog `{decl.choose}`", decl.choose.span, help_text)

@@ -20,7 +20,7 @@ from capgraph.units import Unit, UnitError, known_units, parse_unit, spelled_uni
 from capgraph.yamltree import Scalar
 
 _NUMBER = re.compile(
-    r"\s*([+-]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d{1,3})?)\s*(.*?)\s*", re.DOTALL
+    r"\s*([+-]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]{1,3})?)\s*(.*?)\s*", re.DOTALL
 )
 _NAME = re.compile(r"[^\W\d]\w*")
 RESERVED = frozenset({"and", "or", "not", "true", "false", "if", *FUNCTIONS})
@@ -36,7 +36,7 @@ class Scope:
     catalogs: dict[str, Catalog] = field(default_factory=dict)
     found: list[Diagnostic] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
-    """Ids that are declared, but wrongly: naming them is no second mistake."""
+    """Ids that are declared, but wrongly (`catalog.field`, `catalog/row`): naming them is no second mistake."""
 
     def report(
         self, code: str, message: str, span: Span | None, help_text: str = "", severity: Severity = "error"
@@ -99,7 +99,11 @@ class Scope:
                 f"give it in {unit} or a multiple",
             )
             return None
-        return float(Fraction(digits) * given.size / target.size)
+        try:
+            return float(Fraction(digits) * given.size / target.size)
+        except (OverflowError, ValueError):  # too large for a double; too many digits to read
+            self.report("CG207", f"`{_short(text)}` is too large for a number", text.span, "check its unit")
+            return None
 
     def limits(
         self,
@@ -113,15 +117,20 @@ class Scope:
             return Limits()
         low, high = (self.number(item, unit) for item in low_high) if low_high else (None, None)
         if low is not None and high is not None and low > high and low_high:
-            self.report(
-                "CG211",
-                f"the range runs backwards: {low_high[0]} to {low_high[1]}",
-                low_high[0].span,
-                "write `[low, high]`",
-            )
+            message = f"the range runs backwards: {low_high[0]} to {low_high[1]}"
+            self.report("CG211", message, low_high[0].span, "write `[low, high]`")
+            return Limits()
         minimum = self.number(least, unit) if least is not None else None
         maximum = self.number(most, unit) if most is not None else None
-        return Limits(low, high, minimum, maximum)
+        limits = Limits(low, high, minimum, maximum)
+        if least is not None and minimum is not None and maximum is not None and minimum > maximum:
+            message = f"`min` is {minimum:g} {unit}, above `max`, {maximum:g} {unit}"
+            self.report("CG211", message, least.span, "exchange the two")
+            return Limits(low, high)
+        if low_high and low is not None and high is not None and _is_beyond(low, high, limits):
+            message = f"the range {low:g} to {high:g} {unit} reaches beyond `min` and `max`"
+            self.report("CG211", message, low_high[0].span, "narrow the range, or widen the limits")
+        return limits
 
     def within_limits(self, name: str, value: float, limits: Limits, unit: Unit, span: Span) -> None:
         """Report a number outside the hard limits of its quantity."""
@@ -179,6 +188,8 @@ class Scope:
             self.report("CG401", f"`{choice}` in `{choice}.{wanted}` {state}", span, help_text)
             return False
         catalog = self.catalogs[quantity.definition.catalog]
+        if f"{catalog.id}.{wanted}" in self.broken or catalog.id in self.broken:
+            return False
         column = catalog.fields.get(wanted)
         if column is None:
             help_text = did_you_mean(wanted, catalog.fields) or f"fields: {known_names(catalog.fields, 20)}"
@@ -198,7 +209,7 @@ class Scope:
         if text in options:
             return str(text)
         if quantity.definition.catalog is not None:
-            if text in self.broken:
+            if f"{quantity.definition.catalog}/{text}" in self.broken:
                 return None
             what, where = "row", f"the catalog `{quantity.definition.catalog}`"
         else:
@@ -247,6 +258,11 @@ def _without_basis(unit: Unit) -> Unit:
     return parse_unit(
         "/".join([text, *(symbol if exp == -1 else f"{symbol}^{-exp}" for symbol, exp in kept if exp < 0)])
     )
+
+
+def _is_beyond(low: float, high: float, limits: Limits) -> bool:
+    below = limits.minimum is not None and low < limits.minimum
+    return below or (limits.maximum is not None and high > limits.maximum)
 
 
 def _unit_help(error: UnitError) -> str:

@@ -14,15 +14,16 @@ from capgraph.yamltree import Scalar
 
 def resolve_setting(model: Model, text: str) -> tuple[str, Value | None, tuple[Diagnostic, ...]]:
     """Read one setting; the value is None when it is wrong."""
-    name, equals, raw = text.partition("=")
-    source = Source("--set", text)
-    span = Scalar.at(source).span
+    before, equals, raw = text.partition("=")
+    name, source = before.strip(), Source("--set", text)
     settable = [item.id for item in model.quantities.values() if not isinstance(item.definition, Lookup)]
     if not equals:
-        return name, None, (Diagnostic("CG801", f"`{text}` is not a setting", span, "write `--set name=value`"),)
+        found = Diagnostic("CG801", f"`{text}` is not a setting", Scalar.at(source).span, "write `--set name=value`")
+        return name, None, (found,)
     if name not in settable:
-        help_text = did_you_mean(name, settable) or "settable are the quantities of the model"
-        return name, None, (Diagnostic("CG304", f"unknown quantity `{name}`", span, help_text),)
+        place = Scalar.at(source, len(before) - len(before.lstrip()), len(before.rstrip())).span
+        way_out = did_you_mean(name, settable) or "settable are the quantities of the model"
+        return name, None, (Diagnostic("CG304", f"unknown quantity `{name}`", place, way_out),)
     scope = Scope(quantities=dict(model.quantities), catalogs=dict(model.catalogs))
     first = len(text) - len(raw.lstrip())
     value = scope.setting(model.quantities[name], Scalar.at(source, first, first + len(raw.strip())))
