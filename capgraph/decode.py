@@ -40,55 +40,67 @@ def _once_a_place(found: typing.Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     kept: dict[str, Diagnostic] = {}
     for item in found:
         kept.setdefault(f"{item.span} {item.code == 'CG202' and item.message}", item)
-    return tuple(kept.values())
+    return tuple(item for item in kept.values() if not _is_said_inside(item, kept.values()))
+
+
+def _is_said_inside(item: Diagnostic, others: typing.Iterable[Diagnostic]) -> bool:
+    """Say whether a list is refused as a text because of an entry that has a message of its own."""
+    return "is a list; needed is a text" in item.message and any(
+        item.message.partition(" is ")[0] == other.message.partition(" is ")[0].partition(" of ")[2]
+        for other in others
+    )
 
 
 def _diagnostic(tree: Map, detail: ErrorDetails) -> Diagnostic:
     loc, kind = detail["loc"], detail["type"]
-    node, span, key = _walk(tree, loc)
+    node, span, what = _walk(tree, loc)
     if kind == "extra_forbidden":
         legal = _legal_keys(loc[:-1])
-        help_text = did_you_mean(str(key), legal) or f"keys here: {known_names(legal, 20)}"
-        return Diagnostic("CG201", f"unknown key `{key}`", _key_span(tree, loc) or span, help_text)
-    if kind == "missing":
-        return Diagnostic("CG202", f"`{key}` lacks the key `{loc[-1]}`", span, f"add `{loc[-1]}: …`")
+        way_out = did_you_mean(str(loc[-1]), legal) or f"keys here: {known_names(legal, 20)}"
+        return Diagnostic("CG201", f"unknown key `{loc[-1]}`", _key_span(tree, loc) or span, way_out)
+    # A list of two that holds one lacks the "key" 1.
+    if kind == "missing" and isinstance(loc[-1], str):
+        return Diagnostic("CG202", f"{what} lacks the key `{loc[-1]}`", span, f"add `{loc[-1]}: …`")
     if kind == "literal_error":
-        expected = str((detail.get("ctx") or {}).get("expected", ""))
-        return Diagnostic("CG204", f"`{key}` is {_shown(node)}; needed is {expected}", span)
-    needed = _NEEDED.get(kind, "a text or a number")
-    if kind in ("too_short", "too_long", "tuple_type") or (
-        isinstance(node, Seq) and "tuple" in str(_type_at(loc))
-    ):
-        needed = "a list `[low, high]`" if loc[-1] == "range" or "range" in loc else "a list"
-    return Diagnostic("CG203", f"`{key}` is {_shown(node)}; needed is {needed}", span)
+        expected = str((detail.get("ctx") or {}).get("expected", "")).replace("'", "`")
+        return Diagnostic("CG204", f"{what} is {_shown(node)}; needed is {expected}", span, "write one of these")
+    needed, way_out = _needed(loc, kind, node)
+    found = f"has {_count(node)}" if isinstance(node, Seq) and needed.startswith("a list") else f"is {_shown(node)}"
+    return Diagnostic("CG203", f"{what} {found}; needed is {needed}", span, way_out)
 
 
-_NEEDED = {
-    "model_type": "a mapping of keys",
-    "model_attributes_type": "a mapping of keys",
-    "dict_type": "a mapping of keys",
-    "tuple_type": "a list",
-    "missing_argument": "a list `[low, high]`",
-}
+def _needed(loc: tuple[int | str, ...], kind: str, node: Node) -> tuple[str, str]:
+    """Return what should stand at a place, and how to write it."""
+    key = next((part for part in reversed(loc) if isinstance(part, str) and part.isidentifier()), "key")
+    if kind in ("missing", "too_short", "too_long") or (kind == "tuple_type" and "range" in loc):
+        return "a list `[low, high]`", f"write `{key}: [1, 2]`"
+    if kind == "tuple_type":
+        return "a list", f"write `{key}: [a, b]`"
+    if loc[0] == "quantities" and len(loc) == 2 and isinstance(node, Scalar):
+        return "a mapping of keys", f"write `{loc[1]}: {{value: {_short(node)}}}`"
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return "a mapping of keys", "write its keys on lines of their own below, indented, or as `{key: value}`"
+    return "a text or a number", "write one text or number" if node is not None else "fill it in, or remove the line"
+
+
+def _count(node: Seq) -> str:
+    return "one entry" if len(node) == 1 else f"{len(node)} entries"
 
 
 def _walk(tree: Map, loc: tuple[int | str, ...]) -> tuple[Node, Span, str]:
-    """Return the node at a location, the place to point at, and the last key that names it."""
+    """Return the node at a location, the place to point at, and words for it."""
     node: Node = tree
-    span, key = tree.span, "the file"
+    span, what = tree.span, "the file"
     for part in loc:
         if isinstance(node, Map) and part in node:
             found = next(name for name in node if name == part)
-            node, span, key = node[found], found.span, str(part)
+            node, span, what = node[found], found.span, f"`{part}`"
         elif isinstance(node, Seq) and isinstance(part, int) and part < len(node):
-            node = node[part]
-        elif isinstance(node, Map) and part == "rows":
-            continue
-        elif isinstance(part, str) and part == loc[-1] and not isinstance(node, Map):
-            key = key if "[" in part or part in ("Scalar", "tuple") else str(part)
-        if isinstance(node, Map | Seq | Scalar) and not isinstance(node, Map):
-            span = getattr(node, "span", span)
-    return node, span, key
+            node, what = node[part], f"entry {part + 1} of {what}"
+            span = node.span if isinstance(node, Map) else span
+        if isinstance(node, Seq | Scalar):
+            span = node.span
+    return node, span, what
 
 
 def _key_span(tree: Map, loc: tuple[int | str, ...]) -> Span | None:
@@ -138,5 +150,9 @@ def _shape(node: Node) -> str:
 
 def _shown(node: Node) -> str:
     if isinstance(node, Scalar):
-        return f"`{node}`" if len(node) <= 40 else "a long text"
+        return f"`{_short(node)}`"
     return "empty" if node is None else _shape(node)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}…"
