@@ -17,6 +17,7 @@ from capgraph.emit.xlsx.inputs import write_inputs
 from capgraph.emit.xlsx.layout import ABOUT, CHECKS, INPUTS, MODEL, SUMMARY, UNITS, lay_out
 from capgraph.emit.xlsx.model import write_model
 from capgraph.emit.xlsx.page import Book, clean
+from capgraph.emit.xlsx.split import split_formulas
 from capgraph.emit.xlsx.summary import write_summary
 from capgraph.emit.xlsx.units import write_units
 from capgraph.findings import Findings
@@ -28,6 +29,7 @@ MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 def emit(plan: Plan, results: Results, findings: Findings, made: Making) -> Artifact:
     """Write the workbook of a plan."""
+    plan, results = split_formulas(plan, results)
     layout = lay_out(plan, results, findings)
     book = Book()
     pages = {title: book.page(title) for title in (SUMMARY, INPUTS, MODEL, CHECKS)}

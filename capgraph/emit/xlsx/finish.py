@@ -1,27 +1,42 @@
-"""The finishing pass: the bytes that openpyxl writes in → the same workbook with cached values and fixed
-times out.
+"""The finishing pass: the bytes that openpyxl writes in → the same workbook with values stored and times fixed out.
 
-Invariant: every formula holds the evaluator's value, so a reader that does not calculate sees the numbers;
-nothing in the file tells when or on which machine it was written.
+Invariant: every formula holds the evaluator's value, so a reader that does not calculate sees the numbers; nothing in
+the file tells when or on which machine it was written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from io import BytesIO
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from lxml import etree
 
 from capgraph.emit.xlsx.page import Cached, Failed
 
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _FORMULA_CELL = re.compile(
     r'<c r="([A-Z]+[0-9]+)"((?: s="[0-9]+")?)><f>(.*?)</f><v\s*(?:/>|></v>)</c>', re.DOTALL
 )
 # Some engines read an empty cell that claims to be a number as 0, and a blank override would count.
-_EMPTY_NUMBER = re.compile(r'(<c r="[A-Z]+[0-9]+"(?: s="[0-9]+")?) t="n"\s*(?:/>|></c>)')
-_MODIFIED = re.compile(r"(<dcterms:(created|modified)[^>]*>)[^<]*(</dcterms:\2>)")
+_EMPTY_CELL = re.compile(r'(<c r="[A-Z]+[0-9]+"(?: s="[0-9]+")?) t="(?:n|inlineStr)"\s*(?:/>|></c>)')
+_TEXT_CELL = re.compile(
+    r'(<c r="[A-Z]+[0-9]+"(?: s="[0-9]+")?) t="inlineStr"><is><t((?: xml:space="preserve")?)>(.*?)</t></is></c>',
+    re.DOTALL,
+)
+_TIME = re.compile(r"(<dcterms:(created|modified)[^>]*>)[^<]*(</dcterms:\2>)")
+# The order in which the schema has a font's properties; openpyxl writes another.
+_FONT = (
+    "b", "i", "strike", "condense", "extend", "outline", "shadow", "u", "vertAlign", "sz", "color", "name", "family",
+    "charset", "scheme",
+)  # fmt: skip
+_STRINGS = "xl/sharedStrings.xml"
+_STRINGS_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+_STRINGS_RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"
 
 
 def finish(
@@ -30,22 +45,69 @@ def finish(
     """Fill in the values, by sheet title in the order of the sheets, and fix every time to the timestamp."""
     moment = datetime.fromisoformat(timestamp)
     stamp = (max(moment.year, 1980), moment.month, moment.day, moment.hour, moment.minute, moment.second)
-    sheets = {f"xl/worksheets/sheet{number}.xml": values for number, values in enumerate(cached.values(), 1)}
     made = BytesIO()
     with ZipFile(BytesIO(data)) as source, ZipFile(made, "w", ZIP_DEFLATED) as target:
-        for name in source.namelist():
-            part = source.read(name)
-            if name in sheets:
-                part = _filled(part.decode(), sheets[name]).encode()
-            elif name == "docProps/core.xml":
-                part = _MODIFIED.sub(rf"\g<1>{moment:%Y-%m-%dT%H:%M:%SZ}\g<3>", part.decode()).encode()
-            elif name.startswith("xl/drawings/drawing"):
-                part = _described(part.decode(), alternatives).encode()
+        for name, part in _parts(source, cached, moment, alternatives):
             info = ZipInfo(name, stamp)
             info.compress_type = ZIP_DEFLATED
             info.external_attr = 0o644 << 16
             target.writestr(info, part)
     return made.getvalue()
+
+
+def _parts(
+    source: ZipFile,
+    cached: Mapping[str, Mapping[str, Cached]],
+    moment: datetime,
+    alternatives: Mapping[str, str],
+) -> Iterator[tuple[str, bytes]]:
+    sheets = {f"xl/worksheets/sheet{number}.xml": values for number, values in enumerate(cached.values(), 1)}
+    texts = _Texts()
+    for name in source.namelist():
+        part = source.read(name)
+        if name in sheets:
+            part = texts.shared(_filled(part.decode(), sheets[name])).encode()
+        elif name == "docProps/core.xml":
+            part = _TIME.sub(rf"\g<1>{moment:%Y-%m-%dT%H:%M:%SZ}\g<3>", part.decode()).encode()
+        elif name == "xl/styles.xml":
+            part = _in_order(part)
+        elif name.startswith("xl/drawings/drawing"):
+            part = _described(part.decode(), alternatives).encode()
+        elif name == "xl/_rels/workbook.xml.rels":
+            relation = (
+                f'<Relationship Id="texts" Type="{_STRINGS_RELATION}" Target="/{_STRINGS}"/></Relationships>'
+            )
+            part = part.replace(b"</Relationships>", relation.encode())
+        elif name == "[Content_Types].xml":
+            override = f'<Override PartName="/{_STRINGS}" ContentType="{_STRINGS_TYPE}"/></Types>'
+            part = part.replace(b"</Types>", override.encode())
+        yield name, part
+    yield _STRINGS, texts.part()
+
+
+@dataclass
+class _Texts:
+    """The workbook's texts, each stored once, in order of first use, as Excel itself stores them."""
+
+    _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _uses: int = 0
+
+    def shared(self, xml: str) -> str:
+        """Replace a sheet's texts by their numbers."""
+
+        def refer(cell: re.Match[str]) -> str:
+            start, space, text = cell.groups()
+            number = self._numbers.setdefault((space, text), len(self._numbers))
+            self._uses += 1
+            return f'{start} t="s"><v>{number}</v></c>'
+
+        return _TEXT_CELL.sub(refer, xml)
+
+    def part(self) -> bytes:
+        """Return the part that holds the texts."""
+        items = "".join(f"<si><t{space}>{text}</t></si>" for space, text in self._numbers)
+        counts = f'count="{self._uses}" uniqueCount="{len(self._numbers)}"'
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n<sst xmlns="{_MAIN}" {counts}>{items}</sst>'.encode()
 
 
 def _filled(xml: str, values: Mapping[str, Cached]) -> str:
@@ -54,7 +116,7 @@ def _filled(xml: str, values: Mapping[str, Cached]) -> str:
         kind, text = _stored(values[address])
         return f'<c r="{address}"{style}{kind}><f>{formula}</f><v>{text}</v></c>'
 
-    return _FORMULA_CELL.sub(fill, _EMPTY_NUMBER.sub(r"\1/>", xml))
+    return _FORMULA_CELL.sub(fill, _EMPTY_CELL.sub(r"\1/>", xml))
 
 
 def _stored(value: Cached) -> tuple[str, str]:
@@ -67,9 +129,16 @@ def _stored(value: Cached) -> tuple[str, str]:
     return "", repr(float(value))
 
 
+def _in_order(styles: bytes) -> bytes:
+    """Put the properties of every font into the schema's order."""
+    tree = etree.fromstring(styles)
+    for font in tree.iter(f"{{{_MAIN}}}font"):
+        font[:] = sorted(font, key=lambda item: _FONT.index(etree.QName(item).localname))
+    return etree.tostring(tree, xml_declaration=True, encoding="UTF-8")
+
+
 def _described(xml: str, alternatives: Mapping[str, str]) -> str:
     """Give each chart the text that a screen reader says for it."""
     for name, text in alternatives.items():
-        described = f'name="{name}" descr="{escape(text, {chr(34): "&quot;"})}"'
-        xml = xml.replace(f'name="{name}"', described)
+        xml = xml.replace(f'name="{name}"', f'name="{name}" descr={quoteattr(text)}')
     return xml

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from capgraph.emit.xlsx.names import allot_names, sheet_titles
+from capgraph.emit.xlsx.shapes import row_shapes
+from capgraph.emit.xlsx.split import is_part
 from capgraph.emit.xlsx.stacks import Stack, stacks
 from capgraph.findings import Findings
 from capgraph.model import Catalog, Choose
@@ -74,6 +76,8 @@ class Layout:
     names: Mapping[Key, str]
     rows: Mapping[str, Mapping[Key, int]]
     """By sheet, the row of each key."""
+    shapes: Mapping[str, str]
+    """By step, the number format of its row."""
 
     @property
     def last(self) -> int:
@@ -103,15 +107,16 @@ def lay_out(plan: Plan, results: Results, findings: Findings) -> Layout:
     measured = measured_quantities(plan)
     piles = stacks(plan.model)
     inputs = _numbered(_input_keys(plan, findings, measured))
-    model = _numbered(_model_keys(plan, measured))
+    model = _numbered((*_model_keys(plan, measured), *_part_keys(plan)))
     checks = _numbered(_check_keys(plan, piles))
     units = _numbered(_unit_keys(plan, piles))
     rows = {title: {line.key: line.row for line in lines} for title, lines in zip(
         (INPUTS, MODEL, CHECKS, UNITS), (inputs, model, checks, units), strict=True
     )}  # fmt: skip
     tables = _tables(plan.model.catalogs)
+    shapes = row_shapes(plan, results)
     names = allot_names(_wanted_names(plan, measured, piles))
-    return Layout(plan, scenarios, inputs, model, checks, units, tables, piles, names, rows)
+    return Layout(plan, scenarios, inputs, model, checks, units, tables, piles, names, rows, shapes)
 
 
 def measured_quantities(plan: Plan) -> tuple[str, ...]:
@@ -156,6 +161,13 @@ def _model_keys(plan: Plan, measured: Sequence[str]) -> Iterator[Key]:
             definition = quantities[name].definition
             if isinstance(definition, Choose) and definition.catalog is not None:
                 yield ("pick", name)
+
+
+def _part_keys(plan: Plan) -> Iterator[Key]:
+    parts = [name for name in plan.by_id if is_part(name)]
+    if parts:
+        yield ("heading", "Parts of formulas that are too long for one cell")
+        yield from (("step", name) for name in parts)
 
 
 def _check_keys(plan: Plan, piles: Sequence[Stack]) -> Iterator[Key]:

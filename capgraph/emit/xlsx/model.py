@@ -19,8 +19,7 @@ from capgraph.emit.xlsx.page import Page, at
 from capgraph.emit.xlsx.rows import RowWriter
 from capgraph.emit.xlsx.styles import Role
 from capgraph.emit.xlsx.words import say
-from capgraph.model import Lookup, Quantity
-from capgraph.plan import Compute
+from capgraph.plan import Compute, Fetch
 from capgraph.results import Results
 
 _BEFORE = (
@@ -57,37 +56,41 @@ def write_model(page: Page, layout: Layout, results: Results) -> None:
 
 
 def _write_texts(page: Page, layout: Layout, line: Line) -> None:
-    quantity = layout.plan.model.quantities[line.name]
-    label, words = _described(layout, line, quantity)
+    label, words = _described(layout, line)
     page.text(line.row, LABEL, label, Role.LABEL)
     page.text(line.row, NAME, layout.names[line.key], Role.NAME)
-    unit = "row" if line.kind == "pick" else quantity.unit_text
+    quantity = layout.plan.model.quantities.get(line.name)
+    unit = "row" if line.kind == "pick" else quantity.unit_text if quantity is not None else ""
     page.text(line.row, UNIT, unit, Role.UNIT)
+    page.text(line.row, layout.details, words, Role.NOTE)
+    if quantity is None:
+        return
     told = quantity.provenance
-    why = told.because if line.kind == "step" else ""
-    source = told.source if line.kind == "step" else ""
-    for offset, text in enumerate((words, why, source)):
-        page.text(line.row, layout.details + offset, text, Role.NOTE)
+    if line.kind == "step":
+        page.text(line.row, layout.details + 1, told.because, Role.NOTE)
+        page.text(line.row, layout.details + 2, told.source, Role.NOTE)
     page.text(line.row, layout.details + 3, told.origin.place, Role.NAME)
 
 
-def _described(layout: Layout, line: Line, quantity: Quantity) -> tuple[str, str]:
+def _described(layout: Layout, line: Line) -> tuple[str, str]:
     """Return a row's label and its formula in words."""
-    model = layout.plan.model
+    quantities, step = layout.plan.model.quantities, layout.plan.by_id[line.name]
+
+    def called(name: str) -> str:
+        return quantities[name].label if name in quantities else name
+
+    label = called(line.name)
     if line.kind == "pick":
-        return f"{quantity.label}: its row", "Position in its sheet of the row with this id"
+        return f"{label}: its row", "Position in its sheet of the row with this id"
     if line.kind == "measured":
-        return f"{quantity.label}: measured", "From Inputs; blank where the formula below holds"
-    if isinstance(quantity.definition, Lookup):
-        title = layout.tables[quantity.definition.catalog].title
-        choice = model.quantities[quantity.definition.choice].label
-        return f"{quantity.label} ({choice})", f"From the sheet {title}, in the row of {choice}"
-    step = layout.plan.by_id[line.name]
-    if isinstance(step, Compute):
-        return quantity.label, say(
-            step.expr, lambda name: model.quantities[name].label if name in model.quantities else name
+        return f"{label}: measured", "From Inputs; blank where the formula below holds"
+    if isinstance(step, Fetch):
+        title = layout.tables[step.catalog].title
+        return (
+            f"{label} ({called(step.choice)})",
+            f"From the sheet {title}, in the row of {called(step.choice)}",
         )
-    return quantity.label, "Input"
+    return label, say(step.expr, called) if isinstance(step, Compute) else "Input"
 
 
 def _mark_measured(page: Page, layout: Layout, row: int) -> None:

@@ -131,8 +131,8 @@ class Page:
         """Write a formula, given without its `=`, and the value that it has."""
         shape = LOGICAL if isinstance(cached, bool) else number_format
         cell = self._cell(row, column, role, shape, quote=False)
-        _hold(cell, f"={formula}", "f")
-        self.book.cached[self.title][cell.coordinate] = cached
+        _hold(cell, f"={_UNWRITABLE.sub('', formula)}", "f")
+        self.book.cached[self.title][cell.coordinate] = clean(cached) if isinstance(cached, str) else cached
         self._spread(row, column, role, cached if isinstance(cached, str) else "", until)
 
     def widths(self, *widths: float) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from openpyxl.utils import get_column_letter
 
 from capgraph.emit.xlsx.layout import ACTIVE, FIRST, Key, Layout
-from capgraph.emit.xlsx.page import Cached, Page, at, fixed
+from capgraph.emit.xlsx.page import Page, at, fixed
 from capgraph.emit.xlsx.references import ByName, Domains, InColumn
 from capgraph.emit.xlsx.steps import row_formula, row_value
-from capgraph.emit.xlsx.styles import GENERAL, Role, number_format
+from capgraph.emit.xlsx.styles import GENERAL, Role
 from capgraph.model import Formula
 from capgraph.results import Results
 
@@ -30,7 +30,7 @@ class RowWriter:
     def write(self, key: Key, row: int) -> None:
         """Write a row's formulas with their values, and name the active cell."""
         values = [row_value(self.layout, self.results, key, scenario) for scenario in self.layout.scenarios]
-        shape = self._shape(key, values)
+        shape = GENERAL if key[0] == "pick" else self.layout.shapes.get(key[1], GENERAL)
         active = row_value(self.layout, self.results, key, self.results.selected)
         role = self._role(key)
         formula = row_formula(self.layout, key, self.by_name)
@@ -60,13 +60,6 @@ class RowWriter:
     def _label(self, key: Key) -> str:
         quantity = self.layout.plan.model.quantities.get(key[1])
         return quantity.label if quantity is not None else key[1]
-
-    def _shape(self, key: Key, values: list[Cached]) -> str:
-        quantity = self.layout.plan.model.quantities.get(key[1])
-        if quantity is None or quantity.unit is None or key[0] == "pick":
-            return GENERAL
-        plain = [value for value in values if isinstance(value, float)]
-        return number_format(plain, quantity.unit.text, is_input=quantity.is_input)
 
     def _role(self, key: Key) -> Role:
         quantity = self.layout.plan.model.quantities.get(key[1])

@@ -131,7 +131,9 @@ def _named(role: Role, look: _Look) -> NamedStyle:
     return style
 
 
-def number_format(values: Iterable[Value | None], unit: str, is_input: bool = False) -> str:
+def number_format(
+    values: Iterable[Value | None], unit: str, is_whole: bool = False, is_input: bool = False
+) -> str:
     """Return a format that shows three to four figures of each of a row's numbers, and of those it may become.
 
     An input shows what was typed. The sections are chosen by size, so a cell stays legible when its scenario changes.
@@ -143,23 +145,26 @@ def number_format(values: Iterable[Value | None], unit: str, is_input: bool = Fa
     suffix = '"%"' if unit == "%" else ""
     if max(sizes, default=0) >= TOO_LONG:
         return HUGE
-    if not sizes or is_input or all(number == int(number) for number in numbers):
+    # `General` in a section does not round to the column's width everywhere, so long fractions are not left to it.
+    if not sizes or is_whole or (is_input and all(_is_short(number) for number in numbers)):
         return GENERAL + suffix if suffix else WHOLE
     if any(number < 0 for number in numbers):
         return _plain(max(sizes)) + suffix
-    sections = _sections(min(sizes)) if 0 not in numbers else _sections_with_zero(min(sizes))
+    sections = _sections_with_zero(min(sizes)) if 0 in numbers else _sections(min(sizes))
     return ";".join(f"{condition}{shape}{suffix}" for condition, shape in sections)
+
+
+def _is_short(number: float) -> bool:
+    return len(f"{number:.12g}") <= 8 or number == int(number)
 
 
 def _sections(smallest: float) -> tuple[tuple[str, str], ...]:
     """At most two conditions and a rest: that is all that spreadsheets take."""
-    if smallest >= 1:
-        return (("[>=1000]", "#,##0"), ("[>=10]", "0.0"), ("", "0.00"))
     if smallest >= 0.1:
-        return (("[>=1000]", "#,##0"), ("[>=10]", "0.0"), ("", "0.000"))
+        return (("[>=100]", "#,##0"), ("[>=10]", "0.0"), ("", "0.00" if smallest >= 1 else "0.000"))
     if smallest >= 0.001:
-        return (("[>=1000]", "#,##0"), ("[>=1]", "0.00"), ("", "0.0000"))
-    return (("[>=1000]", "#,##0"), ("[>=0.01]", "0.000"), ("", "0.00E+00"))
+        return (("[>=100]", "#,##0"), ("[>=1]", "0.00"), ("", "0.0000"))
+    return (("[>=100]", "#,##0"), ("[>=0.01]", "0.000"), ("", "0.00E+00"))
 
 
 def _sections_with_zero(smallest: float) -> tuple[tuple[str, str], ...]:
@@ -167,6 +172,6 @@ def _sections_with_zero(smallest: float) -> tuple[tuple[str, str], ...]:
 
 
 def _plain(largest: float) -> str:
-    if largest >= 1000:
+    if largest >= 100:
         return "#,##0"
     return "#,##0.0" if largest >= 10 else "0.00" if largest >= 1 else "0.0000"

@@ -13,7 +13,7 @@ from capgraph.emit.xlsx.charts import Bars, Strip, draw
 from capgraph.emit.xlsx.decision import NO_RULE, headlines, verdict_label
 from capgraph.emit.xlsx.layout import CHECKS, FIRST, INPUTS, LABELS_ROW, SUMMARY, Layout
 from capgraph.emit.xlsx.names import quoted
-from capgraph.emit.xlsx.page import Page, at, fixed
+from capgraph.emit.xlsx.page import Page, at, clean, fixed
 from capgraph.emit.xlsx.paper import set_up_single
 from capgraph.emit.xlsx.references import ByName, Domains
 from capgraph.emit.xlsx.stacks import Stack
@@ -26,6 +26,8 @@ from capgraph.results import Results
 _CHART, _END = 10, 18
 """The charts' first column, and the page's last."""
 _SCENARIO_ROW, _VERDICT_ROW, _HEADLINE_ROW, _CHECKS_ROW, _TABLE_ROW = 4, 5, 6, 7, 9
+SELECTOR = at(_SCENARIO_ROW, UNIT)
+"""The cell that chooses the scenario."""
 _HEADLINE_WIDTH = 160.0
 _COST_CHART, _STACK_CHART = (15, 5), (15, 7)
 """Width and height in centimetres."""
@@ -68,7 +70,7 @@ def _write_selector(tables: Tables) -> None:
         scenario, SUMMARY, fixed(_SCENARIO_ROW, UNIT), "The scenario that the active columns show"
     )
     rule = list_rule(scenarios, "Choose the scenario that every active column shows.")
-    rule.sqref = at(_SCENARIO_ROW, UNIT)
+    rule.sqref = SELECTOR
     page.sheet.add_data_validation(rule)
     labels = f"{quoted(INPUTS)}!{fixed(LABELS_ROW, FIRST)}:{fixed(LABELS_ROW, layout.last)}"
     label = layout.plan.model.scenarios[results.selected].label
@@ -129,7 +131,7 @@ def _draw_charts(tables: Tables, costs: tuple[int, int] | None, piles: Sequence[
     for number, (bars, (width, height)) in enumerate(drawn, 1):
         draw(tables.page, bars, at(row, _CHART), width, height)
         # openpyxl names the drawings of a sheet so.
-        tables.page.book.alternatives[f"Chart {number}"] = bars.alternative
+        tables.page.book.alternatives[f"Chart {number}"] = clean(bars.alternative)
         row += math.ceil(height / 2.54 * 72 / ROW_HEIGHT) + 1
     return row
 

@@ -22,7 +22,7 @@ from capgraph.emit.xlsx.stacks import Stack, part_value
 from capgraph.emit.xlsx.status import colour_status, overall
 from capgraph.emit.xlsx.steps import row_value
 from capgraph.emit.xlsx.styles import GENERAL, Role, number_format
-from capgraph.formula.tree import Expr, Scale
+from capgraph.formula.tree import Expr, Reference, Scale
 from capgraph.model import Option
 from capgraph.results import Results, ScenarioResult
 
@@ -60,7 +60,7 @@ class Tables:
                 "Verdict",
                 "",
                 ("verdict", "option"),
-                lambda result: verdict_label(self.layout, result),
+                lambda scenario: verdict_label(self.layout, self.results.scenarios[scenario]),
                 Role.LINK,
                 GENERAL,
             )
@@ -73,7 +73,7 @@ class Tables:
                 "Checks",
                 "",
                 ("overall", "checks"),
-                lambda result: overall(self.layout, result),
+                lambda scenario: overall(self.layout, self.results.scenarios[scenario]),
                 Role.STATUS,
                 GENERAL,
             )
@@ -86,19 +86,11 @@ class Tables:
     def _quantity(self, row: int, name: str, label: str) -> None:
         quantity = self.layout.plan.model.quantities[name]
         key: Key = ("step", name)
-        values = [row_value(self.layout, self.results, key, scenario) for scenario in self.layout.scenarios]
-        plain = [value for value in values if isinstance(value, float)]
-        shape = (
-            GENERAL
-            if quantity.unit is None
-            else number_format(plain, quantity.unit.text, is_input=quantity.is_input)
-        )
 
-        def value(result: ScenarioResult) -> Cached:
-            scenario = next(key for key, other in self.results.scenarios.items() if other is result)
-            return row_value(self.layout, self.results, ("step", name), scenario)
+        def value(scenario: str) -> Cached:
+            return row_value(self.layout, self.results, key, scenario)
 
-        self._line(row, label, quantity.unit_text, key, value, Role.LINK, shape)
+        self._line(row, label, quantity.unit_text, key, value, Role.LINK, self.layout.shapes[name])
 
     def _line(
         self,
@@ -106,7 +98,7 @@ class Tables:
         label: str,
         unit: str,
         key: Key,
-        value: Callable[[ScenarioResult], Cached],
+        value: Callable[[str], Cached],
         role: Role,
         shape: str,
     ) -> None:
@@ -114,12 +106,10 @@ class Tables:
         self._texts(row, label, unit)
         title, home = self.layout.home(key)
         active = self.layout.names[key] if key in self.layout.names else f"{quoted(title)}!{fixed(home, 4)}"
-        self.page.formula(row, ACTIVE, active, value(self.now), role, shape)
+        self.page.formula(row, ACTIVE, active, value(self.results.selected), role, shape)
         for offset, scenario in enumerate(self.shown):
             formula = f"{quoted(title)}!{get_column_letter(FIRST + offset)}{home}"
-            self.page.formula(
-                row, BESIDE + offset, formula, value(self.results.scenarios[scenario]), role, shape
-            )
+            self.page.formula(row, BESIDE + offset, formula, value(scenario), role, shape)
 
     def _texts(self, row: int, label: str, unit: str) -> None:
         self.page.text(row, LABEL, label, Role.LABEL)
@@ -181,9 +171,8 @@ class Tables:
     def _part(self, row: int, label: str, unit: str, part: Expr) -> None:
         self._texts(row, label, unit)
         role = Role.FORMULA if isinstance(part, Scale) else Role.LINK
-        shape = number_format(
-            [part_value(part, result.values) for result in self.results.scenarios.values()], unit
-        )
+        values = [part_value(part, result.values) for result in self.results.scenarios.values()]
+        shape = self.layout.shapes[part.name] if isinstance(part, Reference) else number_format(values, unit)
         self.page.formula(
             row, ACTIVE, print_excel(part, self.by_name), part_value(part, self.now.values), role, shape
         )
