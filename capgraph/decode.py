@@ -29,10 +29,8 @@ def decode(tree: Node, fallback: Span) -> tuple[FileDecl | None, tuple[Diagnosti
     try:
         return FileDecl.model_validate(tree), ()
     except ValidationError as error:
-        found_all = (
-            _diagnostic(tree, detail) for detail in error.errors(include_url=False, include_context=True)
-        )
-        return None, _once_a_place(found_all)
+        details = error.errors(include_url=False, include_context=True)
+        return None, _once_a_place(_diagnostic(tree, detail) for detail in details)
 
 
 def _once_a_place(found: typing.Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -55,9 +53,7 @@ def _diagnostic(tree: Map, detail: ErrorDetails) -> Diagnostic:
     loc, kind = detail["loc"], detail["type"]
     node, span, what = _walk(tree, loc)
     if kind == "extra_forbidden":
-        legal = _legal_keys(loc[:-1])
-        way_out = did_you_mean(str(loc[-1]), legal) or f"keys here: {known_names(legal, 20)}"
-        return Diagnostic("CG201", f"unknown key `{loc[-1]}`", _key_span(tree, loc) or span, way_out)
+        return _unknown_key(tree, loc, span)
     # A list of two that holds one lacks the "key" 1.
     if kind == "missing" and isinstance(loc[-1], str):
         return Diagnostic("CG202", f"{what} lacks the key `{loc[-1]}`", span, f"add `{loc[-1]}: …`")
@@ -67,6 +63,27 @@ def _diagnostic(tree: Map, detail: ErrorDetails) -> Diagnostic:
     needed, way_out = _needed(loc, kind, node)
     found = f"has {_count(node)}" if isinstance(node, Seq) and needed.startswith("a list") else f"is {_shown(node)}"
     return Diagnostic("CG203", f"{what} {found}; needed is {needed}", span, way_out)
+
+
+def _unknown_key(tree: Map, loc: tuple[int | str, ...], span: Span) -> Diagnostic:
+    key = _key(tree, loc)
+    rest = _rest_of_a_text(_parent(tree, loc))
+    if key in rest:
+        message = f"a comma ends the text before `{_short(rest[0])}`"
+        way_out = "inside `{…}`, put a text or formula that holds a comma in quotes"
+        return Diagnostic("CG201", message, rest[0].span, way_out)
+    legal = _legal_keys(loc[:-1])
+    way_out = did_you_mean(str(loc[-1]), legal) or f"keys here: {known_names(legal, 20)}"
+    return Diagnostic("CG201", f"unknown key `{_short(str(loc[-1]))}`", key.span if key is not None else span, way_out)
+
+
+def _rest_of_a_text(node: Map) -> list[Scalar]:
+    """Return the keys of a mapping that are what a comma cut off: no colon follows them."""
+    return [key for key, value in node.items() if value is None and not _has_colon(key.span)]
+
+
+def _has_colon(span: Span) -> bool:
+    return span.source.line(span.end_line)[span.end_column - 1 :].lstrip().startswith(":")
 
 
 def _needed(loc: tuple[int | str, ...], kind: str, node: Node) -> tuple[str, str]:
@@ -103,16 +120,19 @@ def _walk(tree: Map, loc: tuple[int | str, ...]) -> tuple[Node, Span, str]:
     return node, span, what
 
 
-def _key_span(tree: Map, loc: tuple[int | str, ...]) -> Span | None:
+def _parent(tree: Map, loc: tuple[int | str, ...]) -> Map:
+    """Return the mapping that holds the key at the end of a location."""
     node: Node = tree
     for part in loc[:-1]:
-        if isinstance(node, Map):
-            node = node.get(part, node) if part != "rows" or "rows" in node else node  # type: ignore[call-overload]
+        if isinstance(node, Map) and part in node:
+            node = node[Scalar(str(part))]
         elif isinstance(node, Seq) and isinstance(part, int):
             node = node[part]
-    if isinstance(node, Map):
-        return next((name.span for name in node if name == loc[-1]), None)
-    return None
+    return node if isinstance(node, Map) else tree
+
+
+def _key(tree: Map, loc: tuple[int | str, ...]) -> Scalar | None:
+    return next((name for name in _parent(tree, loc) if name == loc[-1]), None)
 
 
 def _type_at(loc: tuple[int | str, ...]) -> Any:

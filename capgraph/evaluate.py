@@ -131,8 +131,10 @@ def _diagnostic(scenarios: Sequence[str], plan: Plan, failure: Failure) -> Diagn
         f" and {len(names) - 3} more" if len(names) > 3 else ""
     )
     where = f"in the scenario {shown}" if len(names) == 1 else f"in the scenarios {shown}"
-    quantity = plan.model.quantities.get(failure.step)
-    what = f"`{quantity.id}`" if quantity else f"the condition of `{failure.step}`"
+    kind, _, name = failure.step.partition(".")
+    what = f"`{failure.step}`"
+    if failure.step not in plan.model.quantities:
+        what = f"the condition of the check `{name}`" if kind == "check" else f"the condition of rule {name}"
     return Diagnostic(
         failure.code, f"{what} has no value {where}: {failure.message}", failure.span, failure.help
     )
@@ -163,6 +165,18 @@ class _Run:
         merged[free] = calculated
         merged[given] = [value for value in override if value is not None]
         return merged
+
+    def failed_before(self, step: str) -> NDArray[np.bool_]:
+        """Return the lanes in which the step, or one that it needs, has failed: a message is there already."""
+        failed, seen, pending = np.zeros(self.size, dtype=bool), {step}, [step] if self.failures else []
+        while pending:
+            fresh = [name for name in self.plan.uses[pending.pop()] if name not in seen]
+            seen.update(fresh)
+            pending.extend(fresh)
+        for failure in self.failures:
+            if failure.step in seen:
+                failed[list(failure.lanes)] = True
+        return failed
 
     def _step(self, step: Step, lanes: NDArray[np.intp]) -> Array:
         if isinstance(step, Compute):
@@ -240,16 +254,11 @@ class _Formula:
         return column
 
     def _lacking(self, step: Fetch, expr: Reference, missing: NDArray[np.bool_]) -> None:
-        rows = dict.fromkeys(self.run.values[step.choice][self.lanes][missing].tolist())
-        row = next(iter(rows))
-        message = f"the row `{row}` of `{step.catalog}` has no `{step.field}`"
-        self._fail(
-            "CG604",
-            missing,
-            message,
-            expr.span,
-            f"give the row a `{step.field}`, or choose another `{step.choice}`",
-        )
+        chosen = self.run.values[step.choice][self.lanes]
+        for row in dict.fromkeys(chosen[missing].tolist()):
+            message = f"the row `{row}` of `{step.catalog}` has no `{step.field}`"
+            way_out = f"give the row a `{step.field}`, or choose another `{step.choice}`"
+            self._fail("CG604", missing & (chosen == row), message, expr.span, way_out)
 
     def _binary(self, expr: Binary) -> Array:
         left, right = self.value(expr.left), self.value(expr.right)
@@ -325,6 +334,7 @@ class _Formula:
         return np.where(bad, np.nan, made)
 
     def _fail(self, code: str, where: NDArray[np.bool_], message: str, span: Span, help_text: str) -> None:
+        where = where & ~self.run.failed_before(self.step)[self.lanes]
         if where.any():
             lanes = tuple(int(lane) for lane in self.lanes[where])
             self.run.failures.append(Failure(code, self.step, lanes, message, span, help_text))

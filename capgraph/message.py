@@ -41,7 +41,8 @@ def unit_suffix(unit: str) -> str:
 def _value(expr: Expr, values: Mapping[str, Value | None]) -> Value | None:
     if isinstance(expr, Scale):
         inner = _value(expr.operand, values)
-        assert isinstance(inner, float)
+        if not isinstance(inner, float):  # a catalog field that the row lacks
+            return None
         return inner / expr.value if expr.divide else inner * expr.value
     assert isinstance(expr, Reference)
     return values[expr.name]

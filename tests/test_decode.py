@@ -61,6 +61,13 @@ def test_what_a_file_leaves_out_is_empty() -> None:
         ("catalogs: {c: {fields: {f: {typ: text}}}}", "CG201", "typ", "unknown key `typ`"),
         ("decision: {rules: [{option: a, headline: h, wen: x}]}", "CG201", "wen", "unknown key `wen`"),
         ("decision: {options: {a: {costs: x}}}", "CG201", "costs", "unknown key `costs`"),
+        ("quantities: {x: {formula: max(1, a, b)}}", "CG201", "a", "a comma ends the text before `a`"),
+        (
+            "checks: {c: {message: so, and so, on}}",
+            "CG201",
+            "and so",
+            "a comma ends the text before `and so`",
+        ),
         ("checks: {c: {condition: x}}", "CG202", "c", "`c` lacks the key `message`"),
         ("levers: {lever: {}}", "CG202", "lever", "`lever` lacks the key `set`"),
         ("charts: {c: {}}", "CG202", "c", "`c` lacks the key `parts`"),
