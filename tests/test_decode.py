@@ -63,7 +63,7 @@ def test_what_a_file_leaves_out_is_empty() -> None:
         ("decision: {options: {a: {costs: x}}}", "CG201", "costs", "unknown key `costs`"),
         ("quantities: {x: {formula: max(1, a, b)}}", "CG201", "a", "a comma ends the text before `a`"),
         (
-            "checks: {c: {message: so, and so, on}}",
+            "quantities: {x: {because: so, and so, on}}",
             "CG201",
             "and so",
             "a comma ends the text before `and so`",
