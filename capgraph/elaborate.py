@@ -145,11 +145,8 @@ class Elaborator:
         base_unit = self.need_number(expr.left, base_kind, "`^`")
         exponent_unit = self.need_number(expr.right, exponent_kind, "`^`")
         if not exponent_unit.is_plain:
-            raise self.mistake(
-                "CG505",
-                f"an exponent is a plain number; `{_text(expr.right)}` is in {exponent_unit}",
-                expr.right,
-            )
+            message = f"an exponent is a plain number; `{_text(expr.right)}` is in {exponent_unit}"
+            raise self.mistake("CG505", message, expr.right, f"divide it by a value in {exponent_unit}")
         exponent = self.scaled(exponent, exponent_unit, ONE)
         if base_unit.is_plain:
             return replace(expr, left=self.scaled(base, base_unit, ONE), right=exponent), ONE
@@ -190,15 +187,13 @@ class Elaborator:
 
     def _words(self, expr: Binary, left: Kind, right: Kind) -> tuple[Expr, Kind]:
         if expr.op not in ("=", "<>"):
-            raise self.mistake(
-                "CG506", f"`{expr.op}` needs numbers; texts and choices are compared with `=` and `<>`", expr
-            )
+            message = f"`{expr.op}` needs numbers; texts and choices are compared with `=` and `<>`"
+            raise self.mistake("CG506", message, expr, "write `=` or `<>`, or name a field that is a number")
         if not (isinstance(left, Words) and isinstance(right, Words)):
-            raise self.mistake(
-                "CG506",
-                f"`{expr.op}` compares a text with {_noun(right if isinstance(left, Words) else left)}",
-                expr,
-            )
+            words, other_kind = (left, right) if isinstance(left, Words) else (right, left)
+            message = f"`{expr.op}` compares a text with {_noun(other_kind)}"
+            values = f": {known_names(words.options)}" if isinstance(words, Words) and words.options else ""
+            raise self.mistake("CG506", message, expr, f"compare it with a text in quotes{values}")
         for side, other in ((expr.left, right), (expr.right, left)):
             if isinstance(side, Text) and other.options and side.value not in other.options:
                 help_text = did_you_mean(side.value, other.options) or f"values: {known_names(other.options)}"

@@ -17,6 +17,9 @@ from capgraph.model import Formula, Lookup, Model
 if TYPE_CHECKING:
     import networkx as nx
 
+# Hops of a circle that a message names.
+_SHOWN = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Graph:
@@ -102,20 +105,15 @@ def _circle(loop: list[str], model: Model) -> Diagnostic:
     # Read as a person does: each name needs the next one.
     names.reverse()
     names = names[-1:] + names[:-1]
-    hops = " → ".join((*names, names[0]))
-    places = [
-        (name, _reference(model, name, names[(index + 1) % len(names)])) for index, name in enumerate(names)
-    ]
-    related = tuple(
-        Related(f"`{name}` needs `{names[(index + 1) % len(names)]}`", span)
-        for index, (name, span) in enumerate(places)
-    )
+    shown = names if len(names) <= _SHOWN else [*names[: _SHOWN - 2], "…", names[-1]]
+    hops = " → ".join((*shown, names[0]))
+    places = [(name, names[(index + 1) % len(names)]) for index, name in enumerate(names[:_SHOWN])]
+    related = tuple(Related(f"`{name}` needs `{need}`", _reference(model, name, need)) for name, need in places)
     message = (
         f"`{names[0]}` needs itself" if len(names) == 1 else f"quantities need each other in a circle: {hops}"
     )
-    return Diagnostic(
-        "CG411", message, places[0][1], "break the circle: make one of them an input", related=related[1:]
-    )
+    way_out = "break the circle: make one of them an input"
+    return Diagnostic("CG411", message, related[0].span, way_out, related=related[1:])
 
 
 def _reference(model: Model, name: str, wanted: str) -> Span:
