@@ -11,6 +11,8 @@ from typing import Any
 import yaml
 
 from capgraph.emit.artifact import Artifact
+from capgraph.formula.tree import Text, walk
+from capgraph.graph import formulas
 from capgraph.model import (
     Catalog,
     Choose,
@@ -21,6 +23,7 @@ from capgraph.model import (
     Model,
     Provenance,
     Quantity,
+    Row,
     Setting,
     Slot,
     Value,
@@ -44,7 +47,7 @@ def emit(plan: Plan) -> Artifact:
             for item in model.quantities.values()
             if not isinstance(item.definition, Lookup)
         },
-        "catalogs": {item.id: _catalog(item, _rows_used(model, item.id)) for item in _catalogs_used(model)},
+        "catalogs": {item.id: _catalog(item, _rows_used(model, item)) for item in _catalogs_used(model)},
         "charts": {
             item.id: _kept({"label": item.label, "parts": list(item.parts), "whole": item.whole})
             for item in model.charts.values()
@@ -118,12 +121,12 @@ def _catalogs_used(model: Model) -> Iterable[Catalog]:
     return (catalog for catalog in model.catalogs.values() if catalog.id in used)
 
 
-def _rows_used(model: Model, catalog: str) -> set[str]:
-    """Return the rows that a default, a scenario or a lever takes."""
+def _rows_used(model: Model, catalog: Catalog) -> set[str]:
+    """Return the rows that a default, a scenario or a lever takes, and those that formulas compare with."""
     choices = {
         item.id: item.definition for item in model.quantities.values() if isinstance(item.definition, Choose)
     }
-    of_catalog = {name: choice for name, choice in choices.items() if choice.catalog == catalog}
+    of_catalog = {name: choice for name, choice in choices.items() if choice.catalog == catalog.id}
     rows = {choice.default for choice in of_catalog.values()}
     changes = (
         *(item.settings for item in model.scenarios.values()),
@@ -131,7 +134,24 @@ def _rows_used(model: Model, catalog: str) -> set[str]:
     )
     for settings in changes:
         rows |= {str(setting.value) for name, setting in settings.items() if name in of_catalog}
-    return rows
+    return rows | _rows_compared(model, catalog, rows)
+
+
+def _rows_compared(model: Model, catalog: Catalog, rows: set[str]) -> set[str]:
+    """Return a row for each text of a formula that is its id or stands in it: a text that no row has is an error."""
+    nodes = (node for _, expr in formulas(model) for node in walk(expr))
+    texts = {node.value for node in nodes if isinstance(node, Text)}
+    looked_up = {
+        item.definition.field
+        for item in model.quantities.values()
+        if isinstance(item.definition, Lookup) and item.definition.catalog == catalog.id
+    }
+    found = texts & catalog.rows.keys()
+    for field, text in ((field, text) for field in looked_up for text in texts):
+        having = [name for name, row in catalog.rows.items() if row.values.get(field) == text]
+        if having and not rows & set(having):
+            found.add(having[0])
+    return found
 
 
 def _catalog(catalog: Catalog, rows: set[str]) -> Entry:
@@ -145,20 +165,13 @@ def _catalog(catalog: Catalog, rows: set[str]) -> Entry:
         )
         for item in catalog.fields.values()
     }
-    kept = {
-        row.id: _kept(
-            {
-                "name": row.name,
-                **row.values,
-                **_told(row.provenance),
-                "note": row.note,
-                "unverified": ", ".join(row.unverified),
-            }
-        )
-        for row in catalog.rows.values()
-        if row.id in rows
-    }
+    kept = {row.id: _row(row) for row in catalog.rows.values() if row.id in rows}
     return {"label": catalog.label, "fields": fields, "rows": kept}
+
+
+def _row(row: Row) -> Entry:
+    told = {**_told(row.provenance), "note": row.note, "unverified": ", ".join(row.unverified)}
+    return {"name": row.name, **row.values, **_kept(told)}
 
 
 def _settings(settings: Mapping[str, Setting]) -> dict[str, Value]:
