@@ -9,12 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from capgraph.yamltree import Map, Scalar
 
+# As `resolve` reads ids, written so that Python and JavaScript read it alike: ASCII signs are left out.
+_NAME = r"^[^0-9\s!-/:-@\[-^`{-~][^\s!-/:-@\[-^`{-~]*$"
+_ID = r"^[^\s!-/:-@\[-^`{-~][^\s!-*,/:-@\[-^`{-~]*$"
+
+Name = Annotated[Scalar, WithJsonSchema({"type": "string", "pattern": _NAME})]
 Texts = tuple[Scalar, ...]
-Settings = dict[Scalar, Scalar]
+Settings = dict[Name, Scalar]
+
+
+def _key(told: str, *examples: str | float, default: object = None, **more: str) -> Any:
+    """Declare a key that may be left out; editors show what is told of it."""
+    extra: dict[str, Any] | None = {**more} or None
+    return Field(default=default, description=told, examples=list(examples) or None, json_schema_extra=extra)
+
+
+def _entries(told: str) -> Any:
+    """Declare a mapping of ids that may be left out."""
+    return Field(default_factory=dict, description=told)
 
 
 class Declaration(BaseModel):
@@ -27,38 +43,68 @@ class Declaration(BaseModel):
 class QuantityDecl(Declaration):
     """An input (`value`), a choice (`choose`) or a computed quantity (`formula`)."""
 
-    label: Scalar | None = None
-    unit: Scalar | None = None
-    value: Scalar | None = None
-    choose: Scalar | Texts | None = None
-    default: Scalar | None = None
-    formula: Scalar | None = None
-    range: tuple[Scalar, Scalar] | None = None
-    min: Scalar | None = None
-    max: Scalar | None = None
-    because: Scalar | None = None
-    source: Scalar | None = None
-    as_of: Scalar | None = None
+    label: Scalar | None = _key("What readers see in place of the id.", "KV cache per token")
+    unit: Scalar | None = _key(
+        "The unit, with its basis; `count` or `ratio` for a plain number, `yes/no` for a computed condition.",
+        "GiB/GPU",
+        "token/s/replica",
+        "USD/month",
+        "ratio",
+    )
+    value: Scalar | None = _key(
+        "Makes an input: a number in `unit`, a number with a unit of its own, or true/false.",
+        5000,
+        "80 GB",
+        "30%",
+        "true",
+    )
+    choose: Scalar | Texts | None = _key(
+        "Makes a choice: the id of a catalog, whose rows are the options, or a list of options.", "gpus"
+    )
+    default: Scalar | None = _key(
+        "The option that a choice takes where no scenario says otherwise; the first when left out.",
+        "h100-sxm-80",
+    )
+    formula: Scalar | None = _key(
+        "Makes a computed quantity; `capgraph functions` lists what a formula may hold.",
+        "weights / hbm_bandwidth",
+        "ceil(demand / capacity)",
+    )
+    range: tuple[Scalar, Scalar] | None = _key(
+        "`[low, high]`: how sure we are of an input; the tornado chart swings over it."
+    )
+    min: Scalar | None = _key("The least that the input may be: less is an error, in the workbook too.")
+    max: Scalar | None = _key("The most that the input may be: more is an error, in the workbook too.")
+    because: Scalar | None = _key(
+        "Why the quantity is so, or why it is needed.", "Keys and values of every layer stay resident."
+    )
+    source: Scalar | None = _key(
+        "Who says so: a document, a measurement, or `assumption: …`.", "HR headcount, 2026-Q4"
+    )
+    as_of: Scalar | None = _key("The day the source speaks of.", "2026-11-30")
 
 
 class FieldDecl(Declaration):
     """A column of a catalog: numbers in a `unit`, or `type: text` or `type: yes/no`."""
 
-    label: Scalar | None = None
-    unit: Scalar | None = None
-    type: Literal["number", "text", "yes/no"] | None = None
-    range: tuple[Scalar, Scalar] | None = None
+    label: Scalar | None = _key("What readers see in place of the field's id.")
+    unit: Scalar | None = _key("The unit of the field's numbers.", "GiB/GPU", "USD/GPU-hour")
+    type: Literal["number", "text", "yes/no"] | None = _key("What the field holds; a number when left out.")
+    range: tuple[Scalar, Scalar] | None = _key("`[low, high]`: a row's number outside it is an error.")
 
 
-RowDecl = dict[Scalar, Scalar | None]
+RowDecl = Annotated[
+    dict[Scalar, Scalar | None],
+    Field(description="Fields of the catalog, and `name`, `source`, `as_of`, `note`, `unverified`."),
+]
 
 
 class CatalogDecl(Declaration):
     """A table of facts: its fields, and rows that may lack some."""
 
-    label: Scalar | None = None
-    fields: dict[Scalar, FieldDecl] = Field(default_factory=dict)
-    rows: dict[Scalar, RowDecl | None] = Field(default_factory=dict)
+    label: Scalar | None = _key("What readers see in place of the catalog's id.")
+    fields: dict[Name, FieldDecl] = _entries("The columns: id → unit or type.")
+    rows: dict[Scalar, RowDecl | None] = _entries("What can be chosen: id → its fields; null removes a row.")
 
 
 def _rows_alone(value: Any) -> Any:
@@ -73,94 +119,119 @@ def _rows_alone(value: Any) -> Any:
 class ScenarioDecl(Declaration):
     """Settings over another scenario or the base values."""
 
-    label: Scalar | None = None
-    extends: Scalar | None = None
-    set: Settings = Field(default_factory=dict)
-    because: Scalar | None = None
-    source: Scalar | None = None
-    as_of: Scalar | None = None
+    label: Scalar | None = _key("What readers see in place of the scenario's id.")
+    extends: Scalar | None = _key(
+        "The scenario that this one starts from; the base values when left out.", "base"
+    )
+    set: Settings = _entries("Quantity → its value here; a computed one may be given as measured.")
+    because: Scalar | None = _key("Why the scenario is looked at.")
+    source: Scalar | None = _key("Who says that its values are so.")
+    as_of: Scalar | None = _key("The day the source speaks of.", "2026-11-30")
 
 
 class CheckDecl(Declaration):
     """A condition with a message and a severity."""
 
-    label: Scalar | None = None
-    condition: Scalar
-    message: Scalar
-    severity: Literal["error", "warning"] = "error"
+    label: Scalar | None = _key("What readers see in place of the check's id.")
+    condition: Scalar = Field(description="What must hold.", examples=["weights < hbm_total"])
+    message: Scalar = Field(
+        description="What is said when it fails, with values in it.",
+        examples=["{weights:1 GiB} exceed {hbm_total:1 GiB}"],
+    )
+    severity: Literal["error", "warning"] = _key("How grave a failure is.", default="error")
 
 
 class LeverDecl(Declaration):
     """A named change to inputs and the quantities it is to move."""
 
-    label: Scalar | None = None
-    set: Settings
-    shows: Texts = ()
-    because: Scalar | None = None
-    source: Scalar | None = None
+    label: Scalar | None = _key("What readers see in place of the lever's id.")
+    set: Settings = Field(description="Input → the value that the lever gives it.")
+    shows: Texts = _key("The quantities that it is to move; reports show by how much.", default=())
+    because: Scalar | None = _key("Why it would help.")
+    source: Scalar | None = _key("Who says so.")
 
 
 class ChartDecl(Declaration):
     """Quantities that add up to a whole."""
 
-    label: Scalar | None = None
-    parts: Texts
-    whole: Scalar | None = None
+    label: Scalar | None = _key("The chart's title.")
+    parts: Texts = Field(description="The quantities that add up, all in one unit.")
+    whole: Scalar | None = _key("The quantity that they add up to.")
 
 
 class OptionDecl(Declaration):
     """One way to decide."""
 
-    label: Scalar | None = None
-    cost: Scalar | None = None
-    shows: Texts = ()
-    because: Scalar | None = None
-    risk: Scalar | None = None
+    label: Scalar | None = _key("What readers see in place of the option's id.")
+    cost: Scalar | None = _key("The quantity that the option costs.")
+    shows: Texts = _key("Further quantities to show beside it.", default=())
+    because: Scalar | None = _key("What speaks for it.")
+    risk: Scalar | None = _key("What speaks against it.")
 
 
 class RuleDecl(Declaration):
     """A condition (left out: always), the option it decides for, and the headline."""
 
-    when: Scalar | None = None
-    option: Scalar
-    headline: Scalar
+    when: Scalar | None = _key("The condition; a rule without one always holds.", "cost_ratio < 1")
+    option: Scalar = Field(description="The option that the rule decides for.")
+    headline: Scalar = Field(
+        description="The verdict in one sentence, with values in it.", examples=["Rent: {cost:0 USD/month}."]
+    )
 
 
 class DecisionDecl(Declaration):
     """The question, the options, the ordered rules, and what arithmetic cannot see."""
 
-    question: Scalar | None = None
-    target: Scalar | None = None
-    options: dict[Scalar, OptionDecl | None] = Field(default_factory=dict)
-    rules: tuple[RuleDecl, ...] = ()
-    exceptions: Texts = ()
-    policy: Texts = ()
-    alerts: Texts = ()
+    question: Scalar | None = _key("What is to be decided.")
+    target: Scalar | None = _key(
+        "The quantity that the decision hangs on; sensitivity and levers are measured by it."
+    )
+    options: dict[Scalar, OptionDecl | None] = _entries(
+        "The ways to decide: id → cost and what speaks for and against it."
+    )
+    rules: tuple[RuleDecl, ...] = _key("Tried in order: the first that holds decides.", default=())
+    exceptions: Texts = _key("What arithmetic cannot see and may overrule it.", default=())
+    policy: Texts = _key("What the verdict commits to.", default=())
+    alerts: Texts = _key("What tells that the estimate has gone stale.", default=())
 
 
 class FileDecl(Declaration):
     """A file: a model, a plan, a section or a catalog; any of the parts may stand in any of them."""
 
-    model: Scalar | None = None
-    plan: Scalar | None = None
-    extends: Scalar | None = None
-    title: Scalar | None = None
-    description: Scalar | None = None
-    as_of: Scalar | None = None
-    include: Texts = ()
-    section: Scalar | None = None
-    quantities: dict[Scalar, QuantityDecl | None] = Field(default_factory=dict)
-    catalog: Scalar | None = None
-    label: Scalar | None = None
-    fields: dict[Scalar, FieldDecl] = Field(default_factory=dict)
-    rows: dict[Scalar, RowDecl | None] = Field(default_factory=dict)
-    catalogs: dict[Scalar, Annotated[CatalogDecl, BeforeValidator(_rows_alone)]] = Field(default_factory=dict)
-    scenarios: dict[Scalar, ScenarioDecl | None] = Field(default_factory=dict)
-    checks: dict[Scalar, CheckDecl | None] = Field(default_factory=dict)
-    levers: dict[Scalar, LeverDecl | None] = Field(default_factory=dict)
-    charts: dict[Scalar, ChartDecl | None] = Field(default_factory=dict)
-    key_figures: Texts = ()
-    decision: DecisionDecl | None = None
+    model: Scalar | None = _key("The model's name, which names its reports.", "llm-serving", pattern=_ID)
+    plan: Scalar | None = _key(
+        "The name of a plan, a file that `extends` a model.", "support-eu", pattern=_ID
+    )
+    extends: Scalar | None = _key(
+        "The model that this file is laid over: one that ships, or a path.", "llm-serving", "../model.yaml"
+    )
+    title: Scalar | None = _key("The title of the reports.")
+    description: Scalar | None = _key("What the model answers, in a sentence.")
+    as_of: Scalar | None = _key(
+        "The day the model speaks of.", "2026-11-30", pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+    )
+    include: Texts = _key("Further files of the model, relative to this one.", default=())
+    section: Scalar | None = _key("The heading under which the file's quantities stand.")
+    quantities: dict[Name, QuantityDecl | None] = _entries(
+        "Id → an input, a choice or a computed quantity; null removes one of the extended model."
+    )
+    catalog: Scalar | None = _key("The id of the catalog whose `fields` and `rows` this file holds.")
+    label: Scalar | None = _key("What readers see in place of the catalog's id.")
+    fields: dict[Name, FieldDecl] = _entries("The catalog's columns: id → unit or type.")
+    rows: dict[Scalar, RowDecl | None] = _entries("The catalog's rows: id → its fields; null removes one.")
+    catalogs: dict[Name, Annotated[CatalogDecl, BeforeValidator(_rows_alone)]] = _entries(
+        "Id → rows to add or change; with `fields`, a catalog of its own."
+    )
+    scenarios: dict[Scalar, ScenarioDecl | None] = _entries(
+        "Id → what is set differently; the reports open with the first."
+    )
+    checks: dict[Name, CheckDecl | None] = _entries("Id → a condition that must hold in every scenario.")
+    levers: dict[Scalar, LeverDecl | None] = _entries(
+        "Id → a change to inputs whose effect the reports show."
+    )
+    charts: dict[Scalar, ChartDecl | None] = _entries("Id → quantities that add up to a whole.")
+    key_figures: Texts = _key("The quantities that the summary shows.", default=())
+    decision: DecisionDecl | None = _key("The question, the options and the rules that decide.")
 
 
 Entries = Mapping[Scalar, Any]
