@@ -129,6 +129,24 @@ class ScenarioDecl(Declaration):
     as_of: Scalar | None = _key("The day the source speaks of.", "2026-11-30")
 
 
+class SweepDecl(Declaration):
+    """The values that one input runs through: `from`/`to`/`points`/`scale`, or `values`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, populate_by_name=False)
+
+    label: Scalar | None = _key("What readers see in place of the sweep's id.")
+    over: Scalar = Field(description="The input that runs through the values.", examples=["users"])
+    from_: Scalar | None = Field(
+        default=None, alias="from", description="The first value, in the input's unit."
+    )
+    to: Scalar | None = _key("The last value, in the input's unit.")
+    points: Scalar | None = _key("How many values there are, both ends included.")
+    scale: Literal["linear", "log"] = _key("Equal steps, or equal ratios.", default="linear")
+    values: Scalar | Texts | None = _key("In place of from/to/points: the values themselves.")
+    shows: Texts = _key("The quantities that the curve is drawn of.", default=())
+    because: Scalar | None = _key("Why the input is swept.")
+
+
 class CheckDecl(Declaration):
     """A condition with a message and a severity."""
 
@@ -225,6 +243,7 @@ class FileDecl(Declaration):
     scenarios: dict[Scalar, ScenarioDecl | None] = _entries(
         "Id → what is set differently; the reports open with the first."
     )
+    sweeps: dict[Name, SweepDecl | None] = _entries("Id → the values that one input runs through.")
     checks: dict[Name, CheckDecl | None] = _entries("Id → a condition that must hold in every scenario.")
     levers: dict[Scalar, LeverDecl | None] = _entries(
         "Id → a change to inputs whose effect the reports show."

@@ -59,9 +59,15 @@ def _diagnostic(tree: Map, detail: ErrorDetails) -> Diagnostic:
         return Diagnostic("CG202", f"{what} lacks the key `{loc[-1]}`", span, f"add `{loc[-1]}: …`")
     if kind == "literal_error":
         expected = str((detail.get("ctx") or {}).get("expected", "")).replace("'", "`")
-        return Diagnostic("CG204", f"{what} is {_shown(node)}; needed is {expected}", span, "write one of these")
+        return Diagnostic(
+            "CG204", f"{what} is {_shown(node)}; needed is {expected}", span, "write one of these"
+        )
     needed, way_out = _needed(loc, kind, node)
-    found = f"has {_count(node)}" if isinstance(node, Seq) and needed.startswith("a list") else f"is {_shown(node)}"
+    found = (
+        f"has {_count(node)}"
+        if isinstance(node, Seq) and needed.startswith("a list")
+        else f"is {_shown(node)}"
+    )
     return Diagnostic("CG203", f"{what} {found}; needed is {needed}", span, way_out)
 
 
@@ -74,7 +80,9 @@ def _unknown_key(tree: Map, loc: tuple[int | str, ...], span: Span) -> Diagnosti
         return Diagnostic("CG201", message, rest[0].span, way_out)
     legal = _legal_keys(loc[:-1])
     way_out = did_you_mean(str(loc[-1]), legal) or f"keys here: {known_names(legal, 20)}"
-    return Diagnostic("CG201", f"unknown key `{_short(str(loc[-1]))}`", key.span if key is not None else span, way_out)
+    return Diagnostic(
+        "CG201", f"unknown key `{_short(str(loc[-1]))}`", key.span if key is not None else span, way_out
+    )
 
 
 def _rest_of_a_text(node: Map) -> list[Scalar]:
@@ -96,8 +104,14 @@ def _needed(loc: tuple[int | str, ...], kind: str, node: Node) -> tuple[str, str
     if loc[0] == "quantities" and len(loc) == 2 and isinstance(node, Scalar):
         return "a mapping of keys", f"write `{loc[1]}: {{value: {_short(node)}}}`"
     if kind in ("model_type", "model_attributes_type", "dict_type"):
-        return "a mapping of keys", "write its keys on lines of their own below, indented, or as `{key: value}`"
-    return "a text or a number", "write one text or number" if node is not None else "fill it in, or remove the line"
+        return (
+            "a mapping of keys",
+            "write its keys on lines of their own below, indented, or as `{key: value}`",
+        )
+    return (
+        "a text or a number",
+        "write one text or number" if node is not None else "fill it in, or remove the line",
+    )
 
 
 def _count(node: Seq) -> str:
@@ -141,13 +155,18 @@ def _type_at(loc: tuple[int | str, ...]) -> Any:
     for part in loc:
         current = _unwrap(current)
         if isinstance(current, type) and issubclass(current, BaseModel):
-            field = current.model_fields.get(str(part))
+            field = _fields(current).get(str(part))
             current = field.annotation if field else Any
         elif typing.get_origin(current) is dict:
             current = typing.get_args(current)[1]
         elif typing.get_origin(current) is tuple:
             current = typing.get_args(current)[0]
     return _unwrap(current)
+
+
+def _fields(model: type[BaseModel]) -> dict[str, typing.Any]:
+    """Return a declaration's fields by the key that a file writes."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _unwrap(annotation: Any) -> Any:
@@ -161,7 +180,7 @@ def _unwrap(annotation: Any) -> Any:
 
 def _legal_keys(loc: tuple[int | str, ...]) -> tuple[str, ...]:
     current = _type_at(loc)
-    return tuple(current.model_fields) if isinstance(current, type) and issubclass(current, BaseModel) else ()
+    return tuple(_fields(current)) if isinstance(current, type) and issubclass(current, BaseModel) else ()
 
 
 def _shape(node: Node) -> str:

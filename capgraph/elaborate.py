@@ -20,6 +20,7 @@ from capgraph.formula.tree import (
     Call,
     Expr,
     Number,
+    Reduce,
     Reference,
     Scale,
     Text,
@@ -83,6 +84,8 @@ class Elaborator:
                 return self._like(expr)
             case Call():
                 return self._call(expr)
+            case Reduce():
+                return self._reduction(expr)
             case Scale():
                 raise TypeError("the tree is elaborated already")
             case _:
@@ -247,6 +250,34 @@ class Elaborator:
             return replace(expr, arguments=tuple(tree for _, tree, _ in sides)), Flag()
         trees, unit = self._alike(branches, expr, "`if`")
         return replace(expr, arguments=(condition[1], *trees)), unit
+
+    def _reduction(self, expr: Reduce) -> tuple[Expr, Kind]:
+        """Elaborate a reduction: its unit is its value's; `count` gives a plain number."""
+        condition = at = value = None
+        unit = ONE
+        if expr.condition is not None:
+            condition, kind = self.typed(expr.condition)
+            self.need_flag(expr.condition, kind, f"`{expr.function}`")
+        if expr.value is not None:
+            value, kind = self.typed(expr.value)
+            unit = self.need_number(expr.value, kind, f"`{expr.function}`")
+        if expr.at is not None:
+            at = self._swept_at(expr, expr.at)
+        return replace(expr, value=value, condition=condition, at=at), unit
+
+    def _swept_at(self, expr: Reduce, at: Expr) -> Expr:
+        """Return where to interpolate, in the unit of the swept input."""
+        sweep = self.model.sweeps[expr.sweep]
+        target = self.model.quantities[sweep.over].unit
+        if target is None or list(sweep.values) != sorted(sweep.values, key=float):
+            message = f"`interpolate` needs ascending numbers; `{sweep.over}` in `{sweep.id}` does not run through such"
+            raise self.mistake("CG506", message, expr, "order the values, or use `first(… where … over …)`")
+        tree, kind = self.typed(at)
+        unit = self.need_number(at, kind, "`at`")
+        if unit.dimension != target.dimension:
+            message = f"`at` needs the unit of `{sweep.over}`, {target}; `{_text(at)}` is in {unit}"
+            raise self.mistake("CG502", message, at, self.missing_factor(quotient(target, unit), _text(at)))
+        return self.scaled(tree, unit, target)
 
     def _countable(self, item: Expr, unit: Unit, what: str) -> Unit:
         """Return the unit of whole things: base symbols alone, none of them time, money or energy."""

@@ -6,12 +6,12 @@ Invariant: networkx is imported here alone; the graph is frozen; the same model 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from capgraph.diagnostics import Diagnostic, Related, Span
-from capgraph.formula.tree import Expr, references
+from capgraph.formula.tree import Expr, Reduce, reductions, references
 from capgraph.model import Formula, Lookup, Model
 
 if TYPE_CHECKING:
@@ -63,6 +63,9 @@ def order(model: Model) -> tuple[Graph | None, tuple[Diagnostic, ...]]:
     circles = tuple(_circles(frozen, model))
     if circles:
         return None, circles
+    nested = tuple(_nested_sweeps(frozen, model))
+    if nested:
+        return None, nested
     rank = {
         name: (name not in model.quantities, place[name] if name in model.quantities else name)
         for name in uses
@@ -70,6 +73,52 @@ def order(model: Model) -> tuple[Graph | None, tuple[Diagnostic, ...]]:
     ordered = tuple(nx.lexicographical_topological_sort(frozen, key=lambda name: _key(rank[name])))
     used_by = {name: tuple(sorted(frozen.successors(name))) for name in ordered}
     return Graph(ordered, uses, used_by), ()
+
+
+def cone(uses: Mapping[str, tuple[str, ...]], source: str, targets: Iterable[str]) -> frozenset[str]:
+    """Return the steps that move with `source` and that the targets need; `source` itself is among them."""
+    needed = _reached(uses, targets)
+    users: dict[str, list[str]] = {}
+    for name in needed:
+        for read in uses[name]:
+            users.setdefault(read, []).append(name)
+    return _reached(users, (source,)) & (needed | {source})
+
+
+def _reached(edges: Mapping[str, Iterable[str]], starts: Iterable[str]) -> frozenset[str]:
+    found: set[str] = set()
+    pending = list(starts)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending.extend(edges.get(name, ()))
+    return frozenset(found)
+
+
+def _nested_sweeps(steps: nx.DiGraph[str], model: Model) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each reduction over what reduces a sweep itself and moves with the same input."""
+    uses = {name: tuple(steps.predecessors(name)) for name in steps}
+    reducing = {name: found for name, expr in formulas(model) if (found := reductions(expr))}
+    for name, found in reducing.items():
+        for node in found:
+            over = model.sweeps[node.sweep].over
+            inside = cone(uses, over, [part.name for part in references(node)])
+            for inner in sorted(inside & reducing.keys()):
+                yield _nested(name, node, inner, reducing[inner][0])
+
+
+def _nested(name: str, node: Reduce, inner: str, reduction: Reduce) -> Diagnostic:
+    again = "that sweep itself" if reduction.sweep == node.sweep else f"the sweep `{reduction.sweep}`"
+    message = f"`{name}` reduces the sweep `{node.sweep}` over `{inner}`, which reduces {again}"
+    related = (Related(f"`{inner}` reduces here", reduction.span),)
+    return Diagnostic(
+        "CG413",
+        message,
+        node.span,
+        "a sweep cannot run inside a sweep: reduce one of the two",
+        related=related,
+    )
 
 
 def _key(rank: tuple[bool, int | str]) -> tuple[bool, int, str]:
@@ -108,7 +157,9 @@ def _circle(loop: list[str], model: Model) -> Diagnostic:
     shown = names if len(names) <= _SHOWN else [*names[: _SHOWN - 2], "…", names[-1]]
     hops = " → ".join((*shown, names[0]))
     places = [(name, names[(index + 1) % len(names)]) for index, name in enumerate(names[:_SHOWN])]
-    related = tuple(Related(f"`{name}` needs `{need}`", _reference(model, name, need)) for name, need in places)
+    related = tuple(
+        Related(f"`{name}` needs `{need}`", _reference(model, name, need)) for name, need in places
+    )
     message = (
         f"`{names[0]}` needs itself" if len(names) == 1 else f"quantities need each other in a circle: {hops}"
     )

@@ -22,7 +22,7 @@ from capgraph.resources import models_root
 from capgraph.yamltree import MAX_BYTES, Scalar, read
 
 MAX_FILES = 200
-_KINDS = ("scenarios", "checks", "levers", "charts")
+_KINDS = ("scenarios", "sweeps", "checks", "levers", "charts")
 _TOLD = ("source", "as_of", "range")
 _OF_THE_FIRST_FILE = ("model", "plan", "extends", "title", "description", "as_of")
 _SUFFIXES = (".yaml", ".yml")
@@ -45,6 +45,7 @@ class Joined:
     quantities: dict[Scalar, QuantityDecl] = field(default_factory=dict)
     catalogs: dict[Scalar, CatalogDecl] = field(default_factory=dict)
     scenarios: dict[Scalar, Any] = field(default_factory=dict)
+    sweeps: dict[Scalar, Any] = field(default_factory=dict)
     checks: dict[Scalar, Any] = field(default_factory=dict)
     levers: dict[Scalar, Any] = field(default_factory=dict)
     charts: dict[Scalar, Any] = field(default_factory=dict)
@@ -256,7 +257,9 @@ class _Joiner:
         if declared.catalog is None and (declared.fields or declared.rows):
             key, entries = ("fields", declared.fields) if declared.fields else ("rows", declared.rows)
             message = f"`{key}` stands in a file that names no catalog"
-            self.found.append(Diagnostic("CG202", message, next(iter(entries)).span, "add `catalog: my_catalog`"))
+            self.found.append(
+                Diagnostic("CG202", message, next(iter(entries)).span, "add `catalog: my_catalog`")
+            )
 
     def _read(self, path: Path, root: Path, asked: Span | None) -> FileDecl | None:
         shown = (

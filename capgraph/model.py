@@ -152,6 +152,19 @@ class Scenario:
 
 
 @dataclass(frozen=True, slots=True)
+class Sweep:
+    """The values that one input runs through, in order and in its unit; `shows` are the curves to draw."""
+
+    id: str
+    label: str
+    over: str
+    values: tuple[Value, ...]
+    scale: Literal["linear", "log"]
+    shows: tuple[str, ...]
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
 class Slot:
     """A value inside a message: a quantity's number with `decimals`, converted to `unit`; or a choice's name."""
 
@@ -248,6 +261,7 @@ class Model:
     quantities: Mapping[str, Quantity]
     catalogs: Mapping[str, Catalog]
     scenarios: Mapping[str, Scenario]
+    sweeps: Mapping[str, Sweep]
     checks: Mapping[str, Check]
     levers: Mapping[str, Lever]
     charts: Mapping[str, Chart]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from capgraph.formula.tree import Expr
-from capgraph.model import Model
+from capgraph.model import Model, Sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,17 @@ Message = tuple[str | Figure, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class SweepTable:
+    """A sweep and the steps that move with its input: the input first, then in calculation order.
+
+    Only steps that a reduction or a curve needs are in it.
+    """
+
+    sweep: Sweep
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What every backend needs: the steps, the constants, the messages and the model for labels."""
 
@@ -73,6 +84,7 @@ class Plan:
     constants: Mapping[str, Constant]
     messages: Mapping[str, Message]
     """The message of `check.<id>` and the headline of `rule.<n>`."""
+    sweeps: Mapping[str, SweepTable]
     used_by: Mapping[str, tuple[str, ...]]
     """Step ids that each step feeds directly, sorted."""
     uses: Mapping[str, tuple[str, ...]]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from compiling import model_of, plan_of, run_text
 
-from capgraph.evaluate import calculate, evaluate_scenarios, scenario_overrides
+from capgraph.calculate import calculate
+from capgraph.evaluate import evaluate_scenarios, scenario_overrides
 from capgraph.model import Value
 from capgraph.plan import Plan
 

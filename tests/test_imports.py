@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "capgraph.lower",
     ),
     (
+        "capgraph.calculate",
         "capgraph.evaluate",
         "capgraph.results",
         "capgraph.findings",

@@ -17,7 +17,8 @@ import yaml
 
 from capgraph.analysis.findings import find
 from capgraph.compiler import compile_model
-from capgraph.evaluate import calculate, evaluate
+from capgraph.calculate import calculate
+from capgraph.evaluate import evaluate
 from capgraph.findings import Findings
 from capgraph.model import Decision
 from capgraph.resources import models_root

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from capgraph.analysis.derivation import ancestors
-from capgraph.evaluate import Columns, calculate, scenario_overrides
+from capgraph.calculate import Columns, calculate
+from capgraph.evaluate import scenario_overrides
 from capgraph.model import Value
 from capgraph.plan import Plan
 

@@ -26,6 +26,7 @@ from capgraph.model import (
     Row,
     Setting,
     Slot,
+    Sweep,
     Value,
 )
 from capgraph.plan import Plan
@@ -56,6 +57,7 @@ def emit(plan: Plan) -> Artifact:
             item.id: {"label": item.label, "set": _settings(item.settings), **_told(item.provenance)}
             for item in model.scenarios.values()
         },
+        "sweeps": {item.id: _sweep(item) for item in model.sweeps.values()},
         "checks": {
             item.id: {
                 "label": item.label,
@@ -132,6 +134,8 @@ def _rows_used(model: Model, catalog: Catalog) -> set[str]:
         *(item.settings for item in model.scenarios.values()),
         *(item.settings for item in model.levers.values()),
     )
+    for sweep in model.sweeps.values():
+        rows |= set(map(str, sweep.values)) if sweep.over in of_catalog else set()
     for settings in changes:
         rows |= {str(setting.value) for name, setting in settings.items() if name in of_catalog}
     return rows | _rows_compared(model, catalog, rows)
@@ -176,6 +180,12 @@ def _row(row: Row) -> Entry:
 
 def _settings(settings: Mapping[str, Setting]) -> dict[str, Value]:
     return {name: setting.value for name, setting in settings.items()}
+
+
+def _sweep(sweep: Sweep) -> Entry:
+    values = list(sweep.values)
+    entry = {"label": sweep.label, "over": sweep.over, "values": values, "shows": list(sweep.shows)}
+    return _kept(entry | {"scale": sweep.scale if sweep.scale == "log" else None} | _told(sweep.provenance))
 
 
 def _decision(model: Model) -> Entry | None:

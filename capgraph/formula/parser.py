@@ -14,6 +14,7 @@ from typing import NoReturn, cast
 from capgraph.diagnostics import Diagnostic, Span, did_you_mean
 from capgraph.formula.functions import FUNCTIONS
 from capgraph.formula.lexer import FormulaError, Token, tokenize
+from capgraph.formula.reductions import INTERPOLATE, REDUCTIONS
 from capgraph.formula.tree import (
     COMPARISONS,
     Binary,
@@ -21,6 +22,7 @@ from capgraph.formula.tree import (
     Call,
     Expr,
     Number,
+    Reduce,
     Reference,
     Text,
     Truth,
@@ -32,6 +34,8 @@ MAX_LENGTH = 4_000
 # Reading a bracket takes fourteen calls, Python allows a thousand; a workbook allows 64 levels.
 MAX_DEPTH = 40
 MAX_OPERATIONS = 200
+# Words only inside a reduction: elsewhere they may name a quantity.
+SWEEP_WORDS = ("where", "at", "over")
 _WORDS = frozenset({"and", "or", "not", "true", "false"})
 
 
@@ -223,6 +227,8 @@ class _Parser:
     def _call(self, name: Token) -> Expr:
         self.take()
         arguments = [self.disjunction()] if not self.at(")") else []
+        if arguments and self.next.kind == "name" and self.next.text in SWEEP_WORDS:
+            return self._reduce(name, arguments[0])
         while self.at(","):
             self.take()
             arguments.append(self.disjunction())
@@ -230,10 +236,49 @@ class _Parser:
         self._check_call(name, len(arguments))
         return Call(name.text, tuple(arguments), self.span(name))
 
+    def _reduce(self, name: Token, value: Expr) -> Reduce:
+        """Read `[where condition | at number] over sweep)` behind the value of a reduction."""
+        parts: dict[str, Expr] = {}
+        word = self.take()
+        if word.text in ("where", "at"):
+            parts[word.text] = self.disjunction()
+            if self.next.text != "over":
+                self.fail(
+                    f"`{name.text}` lacks its sweep", help_text="write `over` and the sweep's name behind it"
+                )
+            word = self.take()
+        sweep = self.take()
+        if sweep.kind != "name":
+            self.fail(
+                "the name of a sweep is needed behind `over`",
+                sweep,
+                "declare it under `sweeps:` and name it here",
+            )
+        self._close(f"the arguments of `{name.text}` are not closed", name)
+        self._check_reduction(name, parts)
+        span, sweep_span = self.span(name), self.span(sweep, sweep)
+        if name.text == "count":
+            return Reduce("count", None, value, None, sweep.text, span, sweep_span)
+        return Reduce(name.text, value, parts.get("where"), parts.get("at"), sweep.text, span, sweep_span)
+
+    def _check_reduction(self, name: Token, parts: dict[str, Expr]) -> None:
+        known = (*REDUCTIONS, INTERPOLATE)
+        if name.text not in known:
+            help_text = did_you_mean(name.text, known) or f"there are {', '.join(known)}"
+            self.fail(f"`{name.text}` does not reduce a sweep", name, help_text, "CG412")
+        if (name.text == INTERPOLATE) != ("at" in parts) or (name.text == "count" and parts):
+            shape = {INTERPOLATE: "value at number over sweep", "count": "condition over sweep"}
+            wanted = shape.get(name.text, "value where condition over sweep")
+            self.fail(f"`{name.text}` is not written so", name, f"write `{name.text}({wanted})`", "CG412")
+
     def _check_call(self, name: Token, given: int) -> None:
         parameters: tuple[str, ...]
         if name.text == "if":
             wanted, fits, parameters = "a condition and two values", given == 3, ("condition", "a", "b")
+        elif (name.text in REDUCTIONS and name.text not in FUNCTIONS) or name.text == INTERPOLATE:
+            self.fail(
+                f"`{name.text}` works over a sweep", name, f"write `{name.text}(… over sweep)`", "CG412"
+            )
         elif (function := FUNCTIONS.get(name.text)) is None:
             help_text = did_you_mean(name.text, ("if", *FUNCTIONS)) or f"there are if, {', '.join(FUNCTIONS)}"
             self.fail(f"unknown function `{name.text}`", name, help_text, "CG403")

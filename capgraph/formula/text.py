@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from capgraph.formula.tree import Binary, Call, Expr, Number, Reference, Scale, Text, Truth, Unary
+from capgraph.formula.tree import Binary, Call, Expr, Number, Reduce, Reference, Scale, Text, Truth, Unary
 
 _LEVEL = {
     "or": 1,
@@ -35,7 +35,7 @@ def _named(node: Reference | Scale) -> str:
 
 
 def print_formula(expr: Expr, write: Writer = _named) -> str:
-    """Return the formula as text in the language's own spelling; `write` spells a reference, and the constant of a conversion."""
+    """Return the formula as text in the language's own spelling; `write` spells references and constants."""
     return _print(expr, write)[0]
 
 
@@ -61,11 +61,23 @@ def _print(expr: Expr, write: Writer) -> tuple[str, int]:
                 f"{expr.function}({', '.join(print_formula(item, write) for item in expr.arguments)})",
                 _ATOM,
             )
+        case Reduce():
+            return _reduction(expr, write), _ATOM
         case Scale():
             sign = "/" if expr.divide else "*"
             return f"{_at_least(expr.operand, 6, write)} {sign} {write(expr)}", 6
         case _:
             assert_never(expr)
+
+
+def _reduction(expr: Reduce, write: Writer) -> str:
+    # What stands before `over` has another value at each point, so that names are kept in it.
+    parts = [print_formula(part) for part in (expr.value or expr.condition,) if part is not None]
+    if expr.value is not None and expr.condition is not None:
+        parts.append(f"where {print_formula(expr.condition)}")
+    if expr.at is not None:
+        parts.append(f"at {print_formula(expr.at, write)}")
+    return f"{expr.function}({' '.join(parts)} over {expr.sweep})"
 
 
 def _binary(expr: Binary, write: Writer) -> tuple[str, int]:

@@ -80,6 +80,22 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Reduce:
+    """A reduction over a sweep: `sum(a over s)`, `first(a where b over s)`, `interpolate(a at x over s)`.
+
+    `count(condition over s)` has its condition in `condition` and no value.
+    """
+
+    function: str
+    value: Expr | None
+    condition: Expr | None
+    at: Expr | None
+    sweep: str
+    span: Span = field(compare=False, repr=False)
+    sweep_span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Scale:
     """A visible unit conversion: the operand times or over a named constant. Only `check` inserts it."""
 
@@ -90,7 +106,7 @@ class Scale:
     span: Span = field(compare=False, repr=False)
 
 
-Expr = Number | Text | Truth | Reference | Unary | Binary | Call | Scale
+Expr = Number | Text | Truth | Reference | Unary | Binary | Call | Reduce | Scale
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -104,6 +120,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (expr.left, expr.right)
         case Call():
             return expr.arguments
+        case Reduce():
+            return tuple(part for part in (expr.value, expr.condition, expr.at) if part is not None)
         case _:
             assert_never(expr)
 
@@ -115,6 +133,11 @@ def walk(expr: Expr) -> Iterator[Expr]:
         node = pending.pop()
         yield node
         pending.extend(reversed(children(node)))
+
+
+def reductions(expr: Expr) -> tuple[Reduce, ...]:
+    """Return the reductions over a sweep in a formula, in reading order."""
+    return tuple(node for node in walk(expr) if isinstance(node, Reduce))
 
 
 def references(expr: Expr) -> tuple[Reference, ...]:

@@ -22,11 +22,12 @@ from capgraph.resolve.entries import (
 )
 from capgraph.resolve.quantities import resolve_quantities
 from capgraph.resolve.scope import Scope
+from capgraph.resolve.sweeps import resolve_sweeps
 
 
 def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
     """Return the model with every name bound, and everything that does not fit."""
-    scope = Scope()
+    scope = Scope(sweeps=frozenset(map(str, joined.sweeps)))
     if not joined.quantities:
         scope.report(
             "CG118", f"the model `{joined.model}` declares no quantity", joined.origin, "add `quantities:`"
@@ -35,6 +36,7 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
     resolve_catalogs(joined.catalogs, scope)
     resolve_quantities(joined, scope)
     scenarios = resolve_scenarios(joined, scope)
+    sweeps = resolve_sweeps(joined.sweeps, scope)
     checks = resolve_checks(joined, scope)
     levers = resolve_levers(joined, scope)
     charts = resolve_charts(joined, scope)
@@ -45,6 +47,7 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
     model = Model(
         joined.model, joined.title, joined.description, _date(joined, scope), tuple(joined.sections),
         MappingProxyType(_in_sections(joined, scope)), MappingProxyType(scope.catalogs), MappingProxyType(scenarios),
+        MappingProxyType(sweeps),
         MappingProxyType(checks), MappingProxyType(levers), MappingProxyType(charts), key_figures, decision,
         joined.plan, tuple(joined.files),
     )  # fmt: skip

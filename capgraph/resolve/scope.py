@@ -14,7 +14,7 @@ from fractions import Fraction
 from capgraph.diagnostics import Diagnostic, Severity, Span, did_you_mean, known_names
 from capgraph.formula.functions import FUNCTIONS
 from capgraph.formula.parser import parse_formula
-from capgraph.formula.tree import Expr, references
+from capgraph.formula.tree import Expr, Reduce, reductions, references
 from capgraph.model import Catalog, Choose, Limits, Lookup, Provenance, Quantity, Value
 from capgraph.units import Unit, UnitError, known_units, parse_unit, spelled_units
 from capgraph.yamltree import Scalar
@@ -34,6 +34,8 @@ class Scope:
 
     quantities: dict[str, Quantity] = field(default_factory=dict)
     catalogs: dict[str, Catalog] = field(default_factory=dict)
+    sweeps: frozenset[str] = frozenset()
+    """The names of the sweeps that are declared."""
     found: list[Diagnostic] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
     """Ids that are declared, but wrongly (`catalog.field`, `catalog/row`): naming them is no second mistake."""
@@ -153,7 +155,18 @@ class Scope:
             self.found.append(tree)
             return None
         bound = [self.bind(node.name, node.span) for node in references(tree)]
-        return tree if all(bound) else None
+        swept = [self._bind_sweep(node) for node in reductions(tree)]
+        return tree if all(bound) and all(swept) else None
+
+    def _bind_sweep(self, node: Reduce) -> bool:
+        if node.sweep in self.sweeps:
+            return True
+        help_text = (
+            did_you_mean(node.sweep, self.sweeps)
+            or f"sweeps: {known_names(self.sweeps) or 'none is declared'}"
+        )
+        self.report("CG312", f"unknown sweep `{node.sweep}`", node.sweep_span, help_text)
+        return False
 
     def bind(self, name: str, span: Span, what: str = "quantity") -> bool:
         """Make sure that a name is a quantity or the field of a chosen row; a new lookup becomes a quantity."""
