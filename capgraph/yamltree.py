@@ -167,8 +167,8 @@ def _too_deep(span: Span) -> Diagnostic:
 def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> Diagnostic:
     mark, opened = error.problem_mark or error.context_mark, error.context_mark
     problem, context = error.problem or "cannot be read", error.context or ""
-    if opened and "end of stream" in problem:
-        mark = opened
+    if opened and ("end of stream" in problem or mark is None or not source.text[mark.index :].strip()):
+        mark = opened  # where the text ends says nothing of where it went wrong
     span = _span_at(source, mark.index if mark else 0)
     line = source.line(span.line)
     indent = len(line) - len(line.lstrip())
@@ -183,8 +183,10 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> Diagnostic:
         return _too_deep(span)
     shown = f"not valid YAML: {problem}" + (f" ({context})" if context else "")
     way_out = next(text for part, text in _WAYS_OUT if part in f"{problem} {context}")
-    related = (Related("opened here", _span_at(source, opened.index)),) if opened and "flow" in context else ()
-    return Diagnostic("CG101", shown, span, way_out, related=related)
+    if opened is None or opened is mark or "flow" not in context:
+        return Diagnostic("CG101", shown, span, way_out)
+    related = Related("opened here", _span_at(source, opened.index))
+    return Diagnostic("CG101", shown, span, way_out, related=(related,))
 
 
 @dataclass

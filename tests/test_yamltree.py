@@ -160,7 +160,7 @@ def test_lines_are_counted_as_an_editor_counts_them(end: str) -> None:
         ("a:\n  b: 1\n \tc: 2\n", "CG102", (3, 2)),
         ("a: b: c\n", "CG101", (1, 5)),
         ("a: [1, 2\nb: 3\n", "CG101", (2, 2)),
-        ("a: {b: 1\n", "CG101", (2, 1)),
+        ("a: {b: 1\n", "CG101", (1, 4)),
         ("a: 'open\n", "CG101", (1, 4)),
         ("a: *nowhere\n", "CG101", (1, 4)),
         ("a: @x\n", "CG101", (1, 4)),

@@ -6,7 +6,7 @@ Invariant: a line cites only lines before it; the numbers shown are the evaluato
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from capgraph.formula.text import print_formula
@@ -35,15 +35,15 @@ class Line:
     needs: tuple[str, ...]
 
 
-def ancestors(plan: Plan, targets: Iterable[str]) -> frozenset[str]:
-    """Return the targets and every step that they need, directly or not."""
+def ancestors(plan: Plan, targets: Iterable[str], given: Container[str] = ()) -> frozenset[str]:
+    """Return the targets and every step that they need, directly or not; a `given` step needs nothing."""
     found: set[str] = set()
     pending = list(targets)
     while pending:
         name = pending.pop()
         if name not in found:
             found.add(name)
-            pending.extend(plan.uses[name])
+            pending.extend(() if name in given else plan.uses[name])
     return frozenset(found)
 
 
@@ -58,12 +58,12 @@ def derive(
 
     `changed` are quantities that a caller set beside the scenario.
     """
-    cone = ancestors(plan, targets)
-    named = [step for step in plan.steps if step.id in cone and step.id in plan.model.quantities]
     settings = plan.model.scenarios[scenario].settings
     set_at = {name: str(setting.origin) for name, setting in settings.items()} | dict.fromkeys(
         changed, "--set"
     )
+    cone = ancestors(plan, targets, set_at)
+    named = [step for step in plan.steps if step.id in cone and step.id in plan.model.quantities]
     lines = []
     for number, step in enumerate(named, 1):
         quantity = plan.model.quantities[step.id]

@@ -60,11 +60,11 @@ def run_build(argument: str | None, output: Path | None, only: str, settings: Se
         plan = load(argument, settings)
     folder = output or Path("reports") / (plan.model.plan or plan.model.id)
     name = plan.model.plan or plan.model.id
-    if wrong := refusal(folder, [f"{name}.{kind}" for kind in kinds]):
-        stop((wrong,), settings, 2)
     with stages.stage("evaluate"):
         results, findings = _evaluated(plan, settings)
-    artifacts = _artifacts(plan, results, findings, _making(plan, argument), kinds, stages)
+    if wrong := refusal(folder, [f"{name}.{kind}" for kind in kinds]):
+        stop((wrong,), settings, 2)
+    artifacts = _artifacts(plan, results, findings, _making(plan, argument, settings), kinds, stages)
     with stages.stage("write"):
         written = write_files(folder, artifacts)
     if isinstance(written, Diagnostic):
@@ -91,18 +91,18 @@ def _evaluated(plan: Plan, settings: Settings) -> tuple[Results, Findings]:
     return results, find(plan, results)
 
 
-def _making(plan: Plan, argument: str | None) -> Making:
+def _making(plan: Plan, argument: str | None, settings: Settings) -> Making:
     """Say how and by what the reports are made; the time is SOURCE_DATE_EPOCH, or the model's date, never the clock."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if epoch.isdigit():
-        moment = datetime.datetime.fromtimestamp(int(epoch), datetime.UTC)
-    else:
-        moment = datetime.datetime.fromisoformat(plan.model.as_of or "2000-01-01").replace(
-            tzinfo=datetime.UTC
-        )
-    return Making(
-        __version__, moment.strftime("%Y-%m-%dT%H:%M:%SZ"), f"capgraph build {argument or default_plan()}"
-    )
+    moment = datetime.datetime.fromisoformat(plan.model.as_of or "2000-01-01").replace(tzinfo=datetime.UTC)
+    if epoch:
+        try:
+            moment = datetime.datetime.fromtimestamp(int(epoch), datetime.UTC)
+        except (ValueError, OverflowError, OSError):
+            message = f"SOURCE_DATE_EPOCH is `{epoch}`; needed are seconds since 1970"
+            stop((Diagnostic("CG801", message, None, "unset it, or correct it"),), settings, 2)
+    command = f"capgraph build {argument or default_plan()}"
+    return Making(__version__, moment.strftime("%Y-%m-%dT%H:%M:%SZ"), command)
 
 
 def _artifacts(

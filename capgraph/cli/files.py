@@ -18,6 +18,9 @@ from capgraph.emit.artifact import Artifact
 def refusal(folder: Path, names: Sequence[str]) -> Diagnostic | None:
     """Say why reports could not be written to a folder, before any work is done."""
     for name in names:
+        if (folder / name).is_dir():
+            message = f"{folder / name} is a folder; a report of that name cannot be written"
+            return Diagnostic("CG701", message, None, "rename the folder, or write elsewhere with -o")
         for lock in (folder / f".~lock.{name}#", folder / f"~${name}"):
             if lock.exists():
                 message = f"{folder / name} is open in another program"

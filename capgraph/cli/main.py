@@ -7,7 +7,6 @@ Invariant: results go to standard output, diagnostics to standard error; heavy i
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +16,7 @@ import typer
 from capgraph import __version__
 from capgraph.cli.session import Settings
 from capgraph.cli.show import Format
+from capgraph.cli.stream import open_stream
 
 app = typer.Typer(
     help="Compile a declared capacity plan into numbers, a live workbook and a decision memo.",
@@ -39,6 +39,12 @@ SetOption = Annotated[
 ]
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
 @app.callback()
 def main(
     context: typer.Context,
@@ -46,12 +52,11 @@ def main(
         str | None, typer.Option("--format", help="How diagnostics are shown: full, concise or json.")
     ] = None,
     traceback: Annotated[bool, typer.Option("--traceback", help="Show the traceback of a bug.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
+    ] = False,
 ) -> None:
     """Compile a declared capacity plan into numbers, a live workbook and a decision memo."""
-    if version:
-        typer.echo(__version__)
-        raise typer.Exit
     chosen: dict[str | None, Format | None] = {
         None: None,
         "full": "full",
@@ -61,6 +66,7 @@ def main(
     if form not in chosen:
         raise typer.BadParameter(f"{form!r} is none of full, concise, json", param_hint="--format")
     context.obj = Settings(chosen[form])
+    context.call_on_close(context.obj.close)
 
 
 @app.command()
@@ -134,14 +140,9 @@ def run() -> None:
     """Run the command line; what nobody foresaw is our bug, and says so."""
     # A compilation makes a hundred thousand small objects that all live to the end: collecting often finds nothing.
     gc.set_threshold(100_000, 50, 50)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="replace")
+    sys.stdout, sys.stderr = open_stream(sys.stdout), open_stream(sys.stderr)
     try:
         app()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except Exception as error:
         if "--traceback" in sys.argv:
             raise

@@ -7,7 +7,7 @@ Invariant: a user's mistake ends here, with a message and without a traceback.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,14 +24,27 @@ DEFAULT_FILE = "plan.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What stands before the command: how diagnostics are shown, and whether a bug shows its traceback."""
+    """How diagnostics are shown. For programs all of them are one JSON array, so they wait for the end."""
 
     form: Format | None = None
+    heard: list[Diagnostic] = field(default_factory=list)
+
+    def show(self, found: Sequence[Diagnostic]) -> None:
+        """Show diagnostics, or keep them for the end."""
+        if self.form == "json":
+            self.heard.extend(found)
+        else:
+            show_diagnostics(found, self.form)
+
+    def close(self) -> None:
+        """Show what was kept."""
+        if self.form == "json":
+            show_diagnostics(self.heard, "json")
 
 
 def stop(found: Sequence[Diagnostic], settings: Settings, code: int = 1) -> NoReturn:
     """Show diagnostics and end the process."""
-    show_diagnostics(found, settings.form)
+    settings.show(found)
     raise typer.Exit(code)
 
 
@@ -55,7 +68,7 @@ def load(argument: str | None, settings: Settings) -> Plan:
     compilation = compile_model(find(argument, settings))
     if compilation.plan is None:
         stop(compilation.diagnostics, settings)
-    show_diagnostics(compilation.diagnostics, settings.form if compilation.diagnostics else None)
+    settings.show(compilation.diagnostics)
     return compilation.plan
 
 
@@ -78,7 +91,9 @@ def chosen_quantities(plan: Plan, asked: Sequence[str], settings: Settings) -> t
     known = plan.model.quantities
     wrong = [name for name in asked if name not in known]
     if wrong:
-        help_text = did_you_mean(wrong[0], known) or "see `capgraph eval` for all of them"
+        help_text = did_you_mean(wrong[0], known) or "`capgraph eval` prints all of them"
+        if "=" in wrong[0]:
+            help_text = f"write `--set {wrong[0]}` to set it"
         stop((Diagnostic("CG803", f"unknown quantity `{wrong[0]}`", None, help_text),), settings, 2)
     return tuple(asked) or tuple(known)
 

@@ -13,6 +13,8 @@ from typing import Literal
 from capgraph.diagnostics import Diagnostic, Span
 
 Format = Literal["full", "concise", "json"]
+_LONGEST_LINE = 120
+_LONGEST_MESSAGE = 400
 
 
 def show_diagnostics(found: Iterable[Diagnostic], chosen: Format | None) -> None:
@@ -42,13 +44,13 @@ def show_diagnostics(found: Iterable[Diagnostic], chosen: Format | None) -> None
 def concise_text(item: Diagnostic) -> str:
     """Return the diagnostic in one line."""
     where = f"{item.span}: " if item.span else ""
-    help_text = f" ({item.help})" if item.help else ""
-    return f"{where}{item.severity}[{item.code}]: {item.message}{help_text}"
+    help_text = f" ({_one_line(item.help)})" if item.help else ""
+    return f"{where}{item.severity}[{item.code}]: {_one_line(item.message)}{help_text}"
 
 
 def full_text(item: Diagnostic) -> str:
     """Return the diagnostic with its source lines, carets, related places and the way out."""
-    lines = [f"{item.severity}[{item.code}]: {item.message}"]
+    lines = [f"{item.severity}[{item.code}]: {_one_line(item.message)}"]
     places = [(item.span, "")] if item.span else []
     places += [(related.span, related.message) for related in item.related]
     width = max((len(str(span.line)) for span, _ in places), default=1)
@@ -57,22 +59,42 @@ def full_text(item: Diagnostic) -> str:
     notes = [f"{kind}: {text}" for kind, text in (("note", item.note), ("help", item.help)) if text]
     if notes and places:
         lines.append(f"{'':{width}} |")
-    lines.extend(f"{'':{width}} = {note}" for note in notes)
+    lines.extend(f"{'':{width}} = {_one_line(note)}" for note in notes)
     return "\n".join((*lines, ""))
 
 
+def _one_line(text: str) -> str:
+    """Return a message as one line without what would steer a terminal; it may quote a file."""
+    shown = _visible(" ".join(text.split()))
+    return shown if len(shown) <= _LONGEST_MESSAGE else f"{shown[: _LONGEST_MESSAGE - 1]}…"
+
+
+def _visible(text: str) -> str:
+    """Replace a tab by a blank, and each character that is not printed by a sign for it."""
+    return "".join(char if char.isprintable() else " " if char == "\t" else "\ufffd" for char in text)
+
+
 def _excerpt(span: Span, label: str, width: int, first: bool) -> Iterator[str]:
-    source_line = span.source.line(span.line).replace("\t", " ")
-    length = (
-        span.end_column - span.column
-        if span.end_line == span.line
-        else len(source_line.rstrip()) - span.column + 1
-    )
-    caret = ("^" if first else "-") * max(length, 1)
+    line = _visible(span.source.line(span.line))
+    start, end = span.column - 1, span.end_column - 1 if span.end_line == span.line else len(line.rstrip())
+    if len(line) > _LONGEST_LINE:
+        cut = max(0, start - _LONGEST_LINE // 3)
+        line = ("…" if cut else "") + line[cut : cut + _LONGEST_LINE] + "…"
+        start, end = (start - cut + bool(cut), min(end - cut + bool(cut), len(line)))
+    caret = ("^" if first else "-") * max(_cells(line[start:end]), 1)
     yield f"{'':{width}} {'-->' if first else ':::'} {span}"
     yield f"{'':{width}} |"
-    yield f"{span.line:{width}} | {source_line}"
-    yield f"{'':{width}} | {'':{span.column - 1}}{caret} {label}".rstrip()
+    yield f"{span.line:{width}} | {line}".rstrip()
+    yield f"{'':{width}} | {'':{_cells(line[:start])}}{caret} {label}".rstrip()
+
+
+def _cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def _record(item: Diagnostic) -> dict[str, object]:

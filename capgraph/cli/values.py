@@ -51,14 +51,21 @@ def run_check(argument: str | None, settings: Settings) -> None:
         if not item.holds
     ]
     inputs = sum(item.is_input for item in model.quantities.values())
-    typer.echo(
-        f"{model.plan or model.id}: no errors. {len(model.quantities)} quantities ({inputs} inputs), "
-        f"{len(model.catalogs)} catalogs, {len(model.scenarios)} scenarios, {len(model.checks)} checks"
+    counted = (
+        f"{_count(len(model.quantities), 'quantity', 'quantities')} ({_count(inputs, 'input')})",
+        _count(len(model.catalogs), "catalog"),
+        _count(len(model.scenarios), "scenario"),
+        _count(len(model.checks), "check"),
     )
+    typer.echo(f"{model.plan or model.id}: no errors. {', '.join(counted)}")
     for name, check in failing:
         typer.echo(
             f"  {name}: {model.checks[check].severity}: {results.scenarios[name].checks[check].message}"
         )
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def run_eval(
