@@ -136,6 +136,19 @@ def why(
     run_why(quantity, plan, scenario, settings or [], context.obj)
 
 
+@app.command("schema")
+def print_schema(
+    context: typer.Context,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it [standard output].")
+    ] = None,
+) -> None:
+    """Print the JSON Schema of model files, for editors."""
+    from capgraph.cli.reference import run_schema
+
+    run_schema(output, context.obj)
+
+
 def run() -> None:
     """Run the command line; what nobody foresaw is our bug, and says so."""
     # A compilation makes a hundred thousand small objects that all live to the end: collecting often finds nothing.
