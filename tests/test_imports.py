@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("capgraph.analysis", "capgraph.analysis.*"),
     ("capgraph.emit", "capgraph.emit.*"),
-    ("capgraph.compiler",),
+    ("capgraph.compiler", "capgraph.schema", "capgraph.reference", "capgraph.reference.*"),
     ("capgraph.cli", "capgraph.cli.*", "capgraph.__main__"),
 )
 
