@@ -47,4 +47,5 @@ def compile_model(path: Path) -> Compilation:
 
 
 def _stopped(found: tuple[Diagnostic, ...]) -> Compilation:
-    return Compilation(None, sort_diagnostics(found))
+    # Warnings wait: what is wrong should not be looked for among them.
+    return Compilation(None, sort_diagnostics(item for item in found if item.severity == "error"))

@@ -393,6 +393,19 @@ def test_diagnostics_as_json_are_one_document(folder: Path) -> None:
     assert json.loads(run(folder, "--format", "json", "check", "nope").stderr)[0]["file"] is None
 
 
+def test_a_warning_is_shown_and_nothing_stops(folder: Path) -> None:
+    (folder / "warn.yaml").write_text(MODEL.replace(", source: plan}", "}"))
+    result = run(folder, "check", "warn.yaml")
+    assert (result.exit_code, result.stdout.partition(".")[0]) == (0, "shop: no errors")
+    assert [line.partition(" (")[0] for line in result.stderr.splitlines()] == [
+        "warn.yaml:9:3: warning[CG212]: the input `disk` has no source",
+        "warn.yaml:12:3: warning[CG212]: the input `spare` has no source",
+    ]
+    result = run(folder, "--format", "json", "eval", "warn.yaml", "--set", "spare=0")
+    assert result.exit_code == 1
+    assert [item["code"] for item in json.loads(result.stderr)] == ["CG212", "CG212", "CG601"]
+
+
 def test_full_and_concise_say_the_same(folder: Path) -> None:
     (folder / "bad.yaml").write_text(MODEL.replace("users * size", "usres * size"))
     full = run(folder, "--format", "full", "check", "bad.yaml").stderr

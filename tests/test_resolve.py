@@ -410,3 +410,26 @@ def test_a_wrong_setting_is_told_at_its_place(model: Model, text: str, code: str
     assert found.span is not None
     assert text[found.span.column - 1 : found.span.end_column - 1] == place
     assert found.help
+
+
+def test_an_input_without_a_source_is_a_warning() -> None:
+    text = """
+quantities:
+  x: {value: 1, unit: count}
+  on: {value: true}
+  pick: {choose: [a, b]}
+  told: {value: 1, unit: count, source: s}
+  q: {unit: count, formula: x + told}
+"""
+    run = run_text(text)
+    assert run.results is not None
+    assert [(item.code, item.severity, item.message) for item in run.found] == [
+        ("CG212", "warning", "the input `x` has no source"),
+        ("CG212", "warning", "the input `on` has no source"),
+        ("CG212", "warning", "the input `pick` has no source"),
+    ]
+
+
+def test_warnings_wait_for_the_errors() -> None:
+    text = "quantities: {x: {value: 1, unit: count}, q: {unit: count, formula: y}}\n"
+    assert run_text(text).codes == ["CG401"]

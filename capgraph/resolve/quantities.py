@@ -69,6 +69,9 @@ def _quantity(name: Scalar, decl: QuantityDecl, section: str, scope: Scope) -> Q
         and decl.value is not None
     ):
         scope.within_limits(name, definition.value, limits, unit, decl.value.span)
+    if not told.source and isinstance(definition, Given | Choose):
+        way_out = "add `source: …`: who says so, or that it is an assumption"
+        scope.report("CG212", f"the input `{name}` has no source", name.span, way_out, "warning")
     label = str(decl.label or name.replace("_", " ").capitalize())
     return Quantity(str(name), label, section, unit, definition, limits if unit else Limits(), told)
 
