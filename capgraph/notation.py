@@ -137,7 +137,7 @@ def show_change(before: float, after: float) -> str:
         return "unchanged"
     if before <= 0 or after < 0:
         return ""
-    if not 0.5 < after / before < 2:
+    if not 0.1 < after / before < 2:
         return f"×{show_number(after / before, 2)}"
     share = (after - before) / before
     return f"{'+' if share > 0 else MINUS}{show_number(abs(share) * 100, 2)}%"

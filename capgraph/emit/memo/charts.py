@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from capgraph.emit.memo.case import Case
-from capgraph.emit.memo.view import Bar, Drawing, Drawings, Mark, Note, OptionView, SwingView, Tick
+from capgraph.emit.memo.drawing import Bar, Drawing, Drawings, Mark, Note, Tick
+from capgraph.emit.memo.view import OptionView, SwingView
 from capgraph.findings import Swing
 from capgraph.model import Chart
 from capgraph.notation import show_in_prose, show_number
@@ -27,9 +28,9 @@ _LABELS = 196.0
 """Where the column of labels ends."""
 _SOLID, _HATCHED = 0, 1
 _FILLS = 6
-_LABEL_LETTERS = 31
+_LABEL_LETTERS = 28
 _SWINGS_SHOWN = 10
-_LETTER = 6.1
+_LETTER = 6.6
 """Width of a letter, near enough to leave room for a text."""
 
 

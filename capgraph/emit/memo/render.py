@@ -32,7 +32,7 @@ from capgraph.emit.memo.front import (
     recommendation,
     rule_views,
 )
-from capgraph.emit.memo.variants import costs, lever_views, scenario_views, together_view
+from capgraph.emit.memo.variants import cost_labels, lever_views, scenario_views, together_view
 from capgraph.emit.memo.view import Memo
 from capgraph.findings import Findings
 from capgraph.formula.tree import references
@@ -79,7 +79,7 @@ def view(
         assumptions=assumption_groups(case),
         rows=row_views(case),
         checks=check_views(case),
-        cost_labels=tuple(model.quantities[name].label for name in costs(case)),
+        cost_labels=cost_labels(case),
         scenarios=scenario_views(case),
         policy=model.decision.policy if model.decision else (),
         alerts=model.decision.alerts if model.decision else (),
@@ -115,7 +115,13 @@ def _in_messages(plan: Plan) -> set[str]:
 
 def render(memo: Memo, medium: Medium) -> str:
     """Return the memo as one HTML document."""
-    environment = ImmutableSandboxedEnvironment(
+    faces = font_faces() if medium == "pdf" else ()
+    return environment(medium).get_template(f"{medium}.html.j2").render(memo=memo, faces=faces)
+
+
+def environment(medium: Medium) -> ImmutableSandboxedEnvironment:
+    """Return the templates' surroundings: a sandbox that escapes every value and knows no undefined name."""
+    made = ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(templates_root() / "memo"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -123,11 +129,9 @@ def render(memo: Memo, medium: Medium) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["lower_first"] = _lower_first
-    environment.globals["medium"] = medium
-    template = environment.get_template(f"{medium}.html.j2")
-    faces = font_faces() if medium == "pdf" else ()
-    return template.render(memo=memo, faces=faces)
+    made.filters["lower_first"] = _lower_first
+    made.globals["medium"] = medium
+    return made
 
 
 def _lower_first(label: str) -> str:

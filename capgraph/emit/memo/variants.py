@@ -7,13 +7,14 @@ Invariant: a variation shows its own values; nothing here cites the selected sce
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.cite import exact, show
 from capgraph.emit.memo.view import CheckView, Effect, Figure, LeverView, Piece, ScenarioView
 from capgraph.findings import LeverEffect
 from capgraph.model import Lever, Setting, Value
-from capgraph.notation import show_change
+from capgraph.notation import NARROW_SPACE, show_change
 
 _COSTS_SHOWN = 3
 
@@ -93,7 +94,7 @@ def _scenario(case: Case, name: str) -> ScenarioView:
         settings(case, own),
         case.option_label(result.verdict.option) if result.verdict else "",
         result.verdict.headline if result.verdict else "",
-        _figures(case, name, costs(case)), _figures(case, name, case.plan.model.key_figures), checks,
+        _bare(_figures(case, name, costs(case)), case), _figures(case, name, case.plan.model.key_figures), checks,
     )  # fmt: skip
 
 
@@ -101,6 +102,23 @@ def costs(case: Case) -> tuple[str, ...]:
     """Return the quantities that the options cost, each once."""
     options = case.plan.model.decision.options.values() if case.plan.model.decision else ()
     return tuple(dict.fromkeys(option.cost for option in options if option.cost))[:_COSTS_SHOWN]
+
+
+def cost_labels(case: Case) -> tuple[str, ...]:
+    """Return the heads of the columns of costs: label and unit."""
+    quantities = (case.plan.model.quantities[name] for name in costs(case))
+    return tuple(
+        f"{entry.label}, {entry.unit_text}" if entry.unit_text else entry.label for entry in quantities
+    )
+
+
+def _bare(figures: tuple[Figure, ...], case: Case) -> tuple[Figure, ...]:
+    """Leave the unit out, where the head of the column says it."""
+    quantities = case.plan.model.quantities
+    return tuple(
+        replace(item, text=item.text.removesuffix(f"{NARROW_SPACE}{quantities[item.quantity].unit_text}"))
+        for item in figures
+    )
 
 
 def _figures(case: Case, scenario: str, names: Iterable[str]) -> tuple[Figure, ...]:

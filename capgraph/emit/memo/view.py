@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from capgraph.emit.memo.drawing import Drawings
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -262,67 +264,6 @@ class FileView:
     name: str
     digest: str
     what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A stretch of a bar; `fill` numbers the patterns of the template."""
-
-    x: float
-    width: float
-    fill: int
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A word beside a bar; `anchor` says which end of it stands at `x`: `start` or `end`."""
-
-    x: float
-    text: str
-    anchor: str
-    strong: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A row of a chart: its label in lines, and what stands in it."""
-
-    label: tuple[str, ...]
-    marks: tuple[Mark, ...]
-    notes: tuple[Note, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A number on the axis."""
-
-    x: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A chart: its caption, what it shows in words, its bars, and under them ticks with the axis's name."""
-
-    id: str
-    caption: str
-    words: str
-    bars: tuple[Bar, ...]
-    ticks: tuple[Tick, ...]
-    axis: str
-    line: float | None
-    """Where an upright line marks the present value."""
-    legend: tuple[tuple[int, str], ...]
-    """Fill and text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drawings:
-    """The charts, where there is something to draw."""
-
-    cost: Drawing | None
-    tornado: Drawing | None
-    stacks: tuple[Drawing, ...]
 
 
 @dataclass(frozen=True, slots=True)
