@@ -43,7 +43,7 @@ def check(model: Model, graph: Graph) -> tuple[Checked | None, tuple[Diagnostic,
         except UnitError as error:
             message = f"the unit of this formula cannot be worked out: {error}"
             found.append(
-                Diagnostic("CG505", message, expr.span, "split it into quantities with units of their own")
+                Diagnostic("CG505", message, expr.span, "write a smaller exponent, or smaller units")
             )
     messages = {name: _message(parts, elaborator) for name, parts in _messages(model)}
     return Checked(model, graph, expressions, messages), tuple(found)

@@ -100,7 +100,7 @@ def _needed(loc: tuple[int | str, ...], kind: str, node: Node) -> tuple[str, str
     if kind in ("missing", "too_short", "too_long") or (kind == "tuple_type" and "range" in loc):
         return "a list `[low, high]`", f"write `{key}: [1, 2]`"
     if kind == "tuple_type":
-        return "a list", f"write `{key}: [a, b]`"
+        return "a list", f"write `{key}: [{_short(node) if isinstance(node, Scalar) else 'a, b'}]`"
     if loc[0] == "quantities" and len(loc) == 2 and isinstance(node, Scalar):
         return "a mapping of keys", f"write `{loc[1]}: {{value: {_short(node)}}}`"
     if kind in ("model_type", "model_attributes_type", "dict_type"):

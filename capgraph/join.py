@@ -114,6 +114,8 @@ class _Joiner:
     found: list[Diagnostic] = field(default_factory=list)
     chain: list[Path] = field(default_factory=list)
     count: int = 0
+    origin: Span | None = None
+    """Where the file that was asked for begins."""
     read_files: list[tuple[str, str]] = field(default_factory=list)
 
     def load(self, path: Path, asked: Span | None) -> Joined | None:
@@ -245,6 +247,7 @@ class _Joiner:
         joined.title = str(head.title or joined.title or joined.model)
         joined.description = str(head.description or joined.description)
         joined.as_of = head.as_of or joined.as_of
+        joined.origin = self.origin
 
     def _check_head(self, declared: FileDecl, is_first: bool) -> None:
         """Report keys that have no effect where they stand."""
@@ -285,19 +288,19 @@ class _Joiner:
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
-            line = data[: error.start].count(b"\n") + 1
-            self.found.append(
-                Diagnostic(
-                    "CG110", f"{shown} is not UTF-8 text (line {line})", asked, "save the file as UTF-8"
-                )
-            )
+            text = data.decode("utf-8", "replace")
+            first = len(data[: error.start].decode("utf-8"))
+            place = Scalar.at(Source(name, text, shown), first, first + 1).span
+            self.found.append(Diagnostic("CG110", f"{shown} is not UTF-8 text", place, "save the file as UTF-8"))
             return None
         source = Source(name.replace(os.sep, "/"), text, shown)
         tree, wrong = read(source)
         self.found.extend(wrong)
         if has_errors(wrong):
             return None
-        declared, wrong = decode(tree, Span(source, 1, 1, 1, 2))
+        start = Span(source, 1, 1, 1, 2)
+        self.origin = self.origin or start
+        declared, wrong = decode(tree, start)
         self.found.extend(wrong)
         self.read_files.append((source.name, sha256(data).hexdigest()))
         return declared

@@ -24,17 +24,19 @@ _Base = cast("type[yaml.BaseLoader]", getattr(yaml, "CBaseLoader", yaml.BaseLoad
 # What YAML allows in a stream (YAML 1.1, 5.1).
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PROPERTIES = re.compile(r"(?:[!&]\S*\s+)*")
-# A part of libyaml's problem, and what a person does about it.
-_WAYS_OUT = (
-    ("mapping values", "quote a text that holds `: ` or starts with a special character"),
-    ("could not find expected ':'", "a key here lacks its `:`, or the line its indentation"),
-    ("did not find expected ',' or", "close the bracket, or put a comma between its parts"),
-    ("undefined alias", "quote a text that starts with `*`"),
-    ("cannot start any token", "quote a text that starts with a special character"),
-    ("quoted scalar", "close the quote"),
-    ("escape character", "write `\\\\` for a backslash, or use single quotes"),
-    ("", "check the indentation of this line, and the quotes and brackets before it"),
-)
+_MISFIT = ("this line does not fit those above", "check its indentation, and the quotes and brackets before it")
+# A part of libyaml's problem, the same for people, and what they do about it.
+_PROBLEMS = (
+    ("mapping values", "a second `: ` stands in one line", "quote a text that holds `: `"),
+    ("could not find expected ':'", "a key lacks its `:`", "write `key: value`, or indent what goes on from above"),
+    ("did not find expected ',' or", "a list or mapping is not closed", "close the bracket, or add the comma"),
+    ("undefined alias", "a text that starts with `*` refers to an anchor, and there is none", "quote the text"),
+    ("cannot start any token", "a text cannot start with this character", "quote the text"),
+    ("quoted scalar", "a quote is not closed", "close the quote"),
+    ("escape character", "a backslash has a meaning in double quotes", "write it twice, or use single quotes"),
+    ("expected key", *_MISFIT),
+    ("block end", *_MISFIT),
+)  # fmt: skip
 _TAGS = {yaml.ScalarNode: "str", yaml.SequenceNode: "seq", yaml.MappingNode: "map"}
 
 
@@ -160,8 +162,7 @@ def _unreadable(source: Source, error: Exception) -> Diagnostic:
 
 
 def _too_deep(span: Span) -> Diagnostic:
-    message = f"the YAML contains itself or is nested deeper than {MAX_DEPTH} levels"
-    return Diagnostic("CG106", message, span, "flatten it; an alias may not stand inside its own anchor")
+    return Diagnostic("CG106", f"the YAML is nested deeper than {MAX_DEPTH} levels", span, "flatten it")
 
 
 def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> Diagnostic:
@@ -181,8 +182,13 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> Diagnostic:
         return Diagnostic("CG101", message, span, "keep one document a file; remove `---`")
     if "maximum nesting depth" in problem:
         return _too_deep(span)
-    shown = f"not valid YAML: {problem}" + (f" ({context})" if context else "")
-    way_out = next(text for part, text in _WAYS_OUT if part in f"{problem} {context}")
+    shown = f"{problem}" + (f" ({context})" if context else "")
+    way_out = _MISFIT[1]
+    for part, words, known_way_out in _PROBLEMS:
+        if part in f"{problem} {context}":
+            shown, way_out = words, known_way_out
+            break
+    shown = f"not valid YAML: {shown}"
     if opened is None or opened is mark or "flow" not in context:
         return Diagnostic("CG101", shown, span, way_out)
     related = Related("opened here", _span_at(source, opened.index))
@@ -200,7 +206,10 @@ class _Builder:
 
     def build(self, node: yaml.Node, depth: int = 0) -> Node:
         """Turn a composed node into ours."""
-        if id(node) in self.path or depth > MAX_DEPTH:
+        if id(node) in self.path:
+            self._report("CG106", "an anchor contains itself", self._span(node), "write out what is needed")
+            return None
+        if depth > MAX_DEPTH:
             if not self.too_deep:
                 self.found.append(_too_deep(self._span(node)))
             self.too_deep = True
@@ -216,7 +225,7 @@ class _Builder:
         if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.startswith("tag:yaml.org,2002:python"):
             self._report(
                 "CG107",
-                f"the tag `{node.tag}` is not allowed",
+                f"the tag `{node.tag.replace('tag:yaml.org,2002:', '!!')}` is not allowed",
                 self._span(node),
                 "write plain text or numbers",
             )

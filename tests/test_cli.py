@@ -117,7 +117,7 @@ BAD = {
     "division by zero": (MODEL.replace("users: 8000", "spare: 0"), 1, "CG601", "spare}\ncatalogs"),
     "missing include": ("include: [a.yaml]\n", 1, "CG109", "a.yaml"),
     "missing parent": ("extends: a.yaml\n", 1, "CG115", "a.yaml"),
-    "no quantity": ("model: m\n", 1, "CG118", None),
+    "no quantity": ("model: m\n", 1, "CG118", "model: m"),
     "missing": (None, 2, "CG115", None),
 }
 
@@ -231,7 +231,7 @@ def test_a_value_that_set_makes_impossible_is_exit_1(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda out: out.write_text("a file"), "out cannot be written: File exists"),
+        (lambda out: out.write_text("a file"), "out is a file; reports need a folder"),
         (lambda out: (out.parent / "out").symlink_to("nowhere/at/all"), "out cannot be written: "),
         (lambda out: (out / "shop.json").mkdir(parents=True), "out/shop.json is a folder"),
     ],

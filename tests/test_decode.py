@@ -168,7 +168,7 @@ def test_what_does_not_fit_is_one_message(text: str, code: str, place: str, mess
         ("quantities: {x: {tags: []}}", "keys here: `as_of`, `because`, `choose`"),
         ("quantities: {users: 5_000}", "write `users: {value: 5_000}`"),
         ("quantities: {x: {range: 5}}", "write `range: [1, 2]`"),
-        ("include: a.yaml", "write `include: [a, b]`"),
+        ("include: a.yaml", "write `include: [a.yaml]`"),
         ("checks: {c: {message: m}}", "add `condition: …`"),
     ],
 )

@@ -64,6 +64,9 @@ def _umask() -> int:
 
 
 def _unwritable(folder: Path, error: OSError) -> Diagnostic:
+    if folder.exists() and not folder.is_dir():
+        message = f"{folder} is a file; reports need a folder"
+        return Diagnostic("CG701", message, None, "choose another folder with -o, or move the file")
     what = error.filename2 or error.filename or folder
     shown = folder if str(what).startswith(str(folder / ".")) or not isinstance(what, str) else what
     return Diagnostic(

@@ -204,21 +204,21 @@ def resolve_message(text: Scalar, scope: Scope) -> Message:
     parts: list[str | Slot] = []
     place = 0
     for found in _SLOT.finditer(text):
-        if found.start() > place:
-            parts.append(text[place : found.start()])
+        _text(text.part(place, found.start()), parts, scope)
         place = found.end()
         if slot := _slot(text.part(*found.span(1)), text.within(*found.span()), scope):
             parts.append(slot)
-    if place < len(text):
-        parts.append(text[place:])
-    if any(isinstance(part, str) and set("{}") & set(part) for part in parts):
-        scope.report(
-            "CG410",
-            "a brace in this message is not closed",
-            text.span,
-            "write a quantity as `{name}` or `{name:1 unit}`",
-        )
+    _text(text.part(place, len(text)), parts, scope)
     return tuple(parts)
+
+
+def _text(text: Scalar, parts: list[str | Slot], scope: Scope) -> None:
+    """Add what stands between two slots of a message."""
+    if text:
+        parts.append(str(text))
+    if brace := re.search(r"[{}]", text):
+        message = f"`{brace[0]}` stands alone in this message"
+        scope.report("CG410", message, text.within(*brace.span()), "write a quantity as `{name}` or `{name:1 unit}`")
 
 
 def _slot(inside: Scalar, whole: Span, scope: Scope) -> Slot | None:
@@ -231,7 +231,8 @@ def _slot(inside: Scalar, whole: Span, scope: Scope) -> Slot | None:
             "write `{name}`, `{name:1}` or `{name:1 unit}`",
         )
         return None
-    name, decimals, unit_text, span = found[1], int(found[2] or 0), found[3] or "", inside.span
+    name, decimals, unit_text = found[1], int(found[2] or 0), found[3] or ""
+    span = inside.within(*found.span(1))
     if not scope.bind(name, span):
         return None
     if decimals > 9:
@@ -242,12 +243,13 @@ def _slot(inside: Scalar, whole: Span, scope: Scope) -> Slot | None:
         return Slot(name, 0, None, span)
     if unit_text == "-":
         return Slot(name, decimals, _BARE, span)
-    unit = scope.unit(inside.part(*found.span(3))) if unit_text else quantity.unit
+    asked = inside.part(*found.span(3)) if unit_text else None
+    unit = scope.unit(asked) if asked is not None else quantity.unit
     if unit and quantity.unit and unit.dimension != quantity.unit.dimension:
         scope.report(
             "CG502",
             f"`{name}` is in {quantity.unit}, the message asks for {unit}",
-            span,
+            asked.span if asked is not None else span,
             f"ask for a multiple of {quantity.unit}",
         )
         return None

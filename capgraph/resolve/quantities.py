@@ -59,7 +59,7 @@ def _quantity(name: Scalar, decl: QuantityDecl, section: str, scope: Scope) -> Q
         return None
     told = Provenance(name.span, str(decl.because or ""), str(decl.source or ""), str(decl.as_of or ""))
     if unit is None and (bound := decl.range[0] if decl.range else decl.min or decl.max) is not None:
-        scope.report("CG201", f"`{name}` is no number and has no range or limits", bound.span, "leave them out")
+        scope.report("CG201", f"`{name}` is no number and takes no range or limits", bound.span, "leave them out")
         return None
     limits = scope.limits(decl.range, decl.min, decl.max, unit)
     if (

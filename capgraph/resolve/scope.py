@@ -130,7 +130,8 @@ class Scope:
             self.report("CG211", message, least.span, "exchange the two")
             return Limits(low, high)
         if low_high and low is not None and high is not None and _is_beyond(low, high, limits):
-            message = f"the range {low:g} to {high:g} {unit} reaches beyond `min` and `max`"
+            beyond = "below `min`" if minimum is not None and low < minimum else "above `max`"
+            message = f"the range {low:g} to {high:g} {unit} reaches {beyond}"
             self.report("CG211", message, low_high[0].span, "narrow the range, or widen the limits")
         return limits
 
@@ -197,7 +198,8 @@ class Scope:
                 if isinstance(item.definition, Choose) and item.definition.catalog
             ]
             state = "is not defined" if quantity is None else "is no choice from a catalog"
-            help_text = did_you_mean(choice, choices) or f"choices: {known_names(choices)}"
+            known = f"choices: {known_names(choices)}" if choices else "declare it with `choose: my_catalog`"
+            help_text = did_you_mean(choice, choices) or known
             self.report("CG401", f"`{choice}` in `{choice}.{wanted}` {state}", span, help_text)
             return False
         catalog = self.catalogs[quantity.definition.catalog]

@@ -24,6 +24,10 @@ def resolve_sweeps(declared: Mapping[Scalar, SweepDecl], scope: Scope) -> dict[s
     for name, decl in declared.items():
         if not scope.check_name(name, "sweep"):
             continue
+        if (named := scope.quantities.get(str(decl.over))) is not None and not named.is_input:
+            message = f"`{named.id}` is computed; a sweep runs through an input"
+            scope.report("CG310", message, decl.over.span, "name one of its inputs")
+            continue
         inputs = (item.id for item in scope.quantities.values() if item.is_input)
         if not scope.known(decl.over, inputs, "input", "CG310"):
             continue
@@ -119,6 +123,6 @@ def _points(name: Scalar, text: Scalar | None, scope: Scope) -> int | None:
         "CG311",
         f"the sweep `{name}` has `{text}` points; it needs 2 to {MAX_POINTS}",
         text.span,
-        "write a whole number",
+        f"write a whole number from 2 to {MAX_POINTS}",
     )
     return None
