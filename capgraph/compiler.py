@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from capgraph.advise import advise
 from capgraph.check import check
 from capgraph.diagnostics import Diagnostic, has_errors, sort_diagnostics
 from capgraph.graph import order
@@ -43,7 +44,7 @@ def compile_model(path: Path) -> Compilation:
     found += more
     if checked is None or has_errors(found):
         return _stopped(found)
-    return Compilation(lower(checked), sort_diagnostics(found))
+    return Compilation(lower(checked), sort_diagnostics((*found, *advise(model, graph))))
 
 
 def _stopped(found: tuple[Diagnostic, ...]) -> Compilation:

@@ -229,6 +229,11 @@ class FileDecl(Declaration):
         "The day the model speaks of.", "2026-11-30", pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
     )
     include: Texts = _key("Further files of the model, relative to this one.", default=())
+    units: dict[Scalar, Scalar] = Field(
+        default_factory=dict,
+        description="Units of this model: `base` for one with a dimension of its own, or so many of another.",
+        examples=[{"shelf": "base", "rack": "12 shelf"}],
+    )
     section: Scalar | None = _key("The heading under which the file's quantities stand.")
     quantities: dict[Name, QuantityDecl | None] = _entries(
         "Id → an input, a choice or a computed quantity; null removes one of the extended model."

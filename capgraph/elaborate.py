@@ -28,7 +28,7 @@ from capgraph.formula.tree import (
     Unary,
 )
 from capgraph.model import Choose, Model
-from capgraph.units import Unit, convert, parse_unit, power, product, quotient, spell
+from capgraph.units import Unit, convert, parse_unit, power, product, quotient, reduced
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,11 +280,11 @@ class Elaborator:
         return self.scaled(tree, unit, target)
 
     def _countable(self, item: Expr, unit: Unit, what: str) -> Unit:
-        """Return the unit of whole things: base symbols alone, none of them time, money or energy."""
+        """Return the unit of whole things that the argument counts, as it is written; no time, money or energy."""
         if UNCOUNTABLE & {base for base, _ in unit.dimension}:
             message = f"{what} is of a count only; `{_text(item)}` is in {unit}"
             raise self.mistake("CG507", message, item, "divide by the size of one piece first")
-        return unit if unit.size == 1 else parse_unit(spell(unit.dimension)) if unit.dimension else ONE
+        return reduced(unit)
 
     def _plain(self, item: Expr, unit: Unit, what: str) -> Unit:
         if not unit.is_plain:

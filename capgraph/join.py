@@ -40,6 +40,7 @@ class Joined:
     description: str = ""
     as_of: Scalar | None = None
     origin: Span | None = None
+    units: dict[Scalar, Scalar] = field(default_factory=dict)
     sections: list[str] = field(default_factory=list)
     section_of: dict[str, str] = field(default_factory=dict)
     quantities: dict[Scalar, QuantityDecl] = field(default_factory=dict)
@@ -323,6 +324,7 @@ class _Layer:
 
     def lay(self, files: tuple[FileDecl, ...]) -> None:
         for declared in files:
+            self.joined.units.update(declared.units)
             section = str(declared.section or ("Plan" if self.is_plan else "Quantities"))
             self._quantities(declared.quantities, section)
             for kind in _KINDS:

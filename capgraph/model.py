@@ -12,7 +12,7 @@ from typing import Literal
 
 from capgraph.diagnostics import Severity, Span
 from capgraph.formula.tree import Expr
-from capgraph.units import Unit
+from capgraph.units import Symbol, Unit
 
 Value = float | bool | str
 """A number in its quantity's unit, a yes/no, or the option that a choice takes."""
@@ -270,3 +270,5 @@ class Model:
     plan: str
     files: tuple[tuple[str, str], ...]
     """Name and SHA-256 of each file that was read, the model first and the plan last."""
+    units: tuple[tuple[Symbol, str], ...]
+    """Units that the model defines, and how it does."""

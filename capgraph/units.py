@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     import pint
@@ -20,13 +20,35 @@ if TYPE_CHECKING:
 DEFINITIONS = Path(__file__).with_name("units.txt")
 
 Terms = tuple[tuple[str, Fraction], ...]
+SymbolTerms = tuple[tuple["Symbol", Fraction], ...]
 # Beyond these a factor between two units is no double any more, and `byte^99999999` would never be worked out.
 MAX_EXPONENT = 30
 MAX_SIZE = Fraction(10) ** 150
 # What is offered for a misspelt unit beside the names of the definitions, which have no prefixes.
 _PREFIXED = (*(f"{prefix}B" for prefix in ("k", "M", "G", "T", "P", "Ki", "Mi", "Gi", "Ti")), "ms", "us", "kW", "kWh",
              "TFLOP", "GFLOP", "Mtoken", "ktoken")  # fmt: skip
-_ONE: tuple[Fraction, Terms] = (Fraction(1), ())
+
+
+class Symbol(str):
+    """The name of a unit as it is written, which knows its size in base units and its dimension."""
+
+    size: Fraction
+    dimension: Terms
+
+    @classmethod
+    def of(cls, name: str, size: Fraction, dimension: Terms) -> Symbol:
+        """Make a symbol; one that a model defines is no other than these three say."""
+        made = cls(name)
+        made.size, made.dimension = size, dimension
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        # Two models may define one name differently, and results are cached by symbols.
+        if isinstance(other, Symbol) and (self.size, self.dimension) != (other.size, other.dimension):
+            return False
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
 
 
 class UnitError(ValueError):
@@ -42,7 +64,7 @@ class Unit:
     """A unit: its symbols with exponents, its size in base units, its dimension; equal when both of these agree."""
 
     text: str = field(compare=False)
-    terms: Terms = field(compare=False, repr=False)
+    terms: SymbolTerms = field(compare=False, repr=False)
     size: Fraction
     dimension: Terms
 
@@ -65,9 +87,48 @@ class Conversion:
 
 
 @cache
-def parse_unit(text: str) -> Unit:
-    """Read a unit text. Raises UnitError naming the symbol that is unknown or out of place."""
-    return _unit_of(_terms_of(text), text.strip())
+def parse_unit(text: str, defined: tuple[Symbol, ...] = ()) -> Unit:
+    """Read a unit text; `defined` are a model's own units.
+
+    Raises UnitError naming the symbol that is unknown or out of place.
+    """
+    return _unit_of(_terms_of(text, defined), text.strip())
+
+
+def define_unit(name: str, size: Fraction, unit: Unit) -> Symbol:
+    """Return a unit of a model: so many of another one. Raises UnitError for a name that has a meaning."""
+    _refuse_known(name)
+    return Symbol.of(name, size * unit.size, unit.dimension)
+
+
+def define_base_unit(name: str) -> Symbol:
+    """Return a unit of a model with a dimension of its own. Raises UnitError for a name that has a meaning."""
+    _refuse_known(name)
+    return Symbol.of(name, Fraction(1), ((name, Fraction(1)),))
+
+
+def _refuse_known(name: str) -> None:
+    try:
+        _symbol(name)
+    except UnitError:
+        return
+    raise UnitError(f"`{name}` is a unit already", name)
+
+
+def reduced(unit: Unit) -> Unit:
+    """Return the unit with what stands on both sides of the line cancelled: `GB/(GiB/sequence)` is in sequences."""
+    left = {symbol: exp for symbol, exp in unit.terms if symbol.dimension}
+    for symbol in sorted(left):
+        while left[symbol] > 0 and (other := _partner(symbol, left)) is not None:
+            left[symbol] -= 1
+            left[other] += 1
+    return _unit_of(tuple((symbol, exp) for symbol, exp in left.items() if exp))
+
+
+def without_below(unit: Unit, symbols: Iterable[str]) -> Unit:
+    """Return the unit less what stands below the line and is among the symbols."""
+    dropped = frozenset(symbols)
+    return _unit_of(tuple((symbol, exp) for symbol, exp in unit.terms if exp > 0 or symbol not in dropped))
 
 
 def product(left: Unit, right: Unit) -> Unit:
@@ -86,23 +147,22 @@ def power(unit: Unit, exponent: Fraction) -> Unit:
 
 
 @cache
-def _combine(left: Terms, right: Terms, sign: int) -> Unit:
+def _combine(left: SymbolTerms, right: SymbolTerms, sign: int) -> Unit:
     return _unit_of(_sum_terms((*left, *((symbol, exp * sign) for symbol, exp in right))))
 
 
-def _unit_of(terms: Terms, text: str | None = None) -> Unit:
+def _unit_of(terms: SymbolTerms, text: str | None = None) -> Unit:
     size = Fraction(1)
     dimension: list[tuple[str, Fraction]] = []
     for symbol, exponent in terms:
         if abs(exponent) > MAX_EXPONENT:
             raise UnitError(f"`{symbol}` has an exponent beyond {MAX_EXPONENT}", str(exponent))
-        symbol_size, symbol_dimension = _symbol(symbol)
-        size *= _raise(symbol_size, exponent)
-        dimension.extend((base, exp * exponent) for base, exp in symbol_dimension)
+        size *= _raise(symbol.size, exponent)
+        dimension.extend((base, exp * exponent) for base, exp in symbol.dimension)
     spelled = spell(terms) if text is None else text
     if not 1 / MAX_SIZE < size < MAX_SIZE:
         raise UnitError(f"a number in `{spelled}` is too large or too small to calculate with")
-    return Unit(spelled, terms, size, _sum_terms(dimension, ordered=True))
+    return Unit(spelled, terms, size, tuple(sorted(_sum_terms(dimension))))
 
 
 def _raise(size: Fraction, exponent: Fraction) -> Fraction:
@@ -111,19 +171,22 @@ def _raise(size: Fraction, exponent: Fraction) -> Fraction:
     return Fraction(float(size) ** float(exponent))
 
 
-def _sum_terms(terms: Iterable[tuple[str, Fraction]], ordered: bool = False) -> Terms:
-    total: dict[str, Fraction] = {}
+_Name = TypeVar("_Name", bound=str)
+
+
+def _sum_terms(terms: Iterable[tuple[_Name, Fraction]]) -> tuple[tuple[_Name, Fraction], ...]:
+    total: dict[_Name, Fraction] = {}
     for symbol, exponent in terms:
         total[symbol] = total.get(symbol, Fraction(0)) + exponent
-    kept = [(symbol, exponent) for symbol, exponent in total.items() if exponent]
-    return tuple(sorted(kept)) if ordered else tuple(kept)
+    return tuple((symbol, exponent) for symbol, exponent in total.items() if exponent)
 
 
-def spell(terms: Terms) -> str:
+def spell(terms: Iterable[tuple[str, Fraction]]) -> str:
     """Write terms as a unit text: what is above the line, then `/` and what is below."""
-    above = [_spell_power(symbol, exp) for symbol, exp in terms if exp > 0]
-    below = [_spell_power(symbol, -exp) for symbol, exp in terms if exp < 0]
-    return "/".join(["*".join(above) or "1", *below]) if terms else "1"
+    written = tuple(terms)
+    above = [_spell_power(symbol, exp) for symbol, exp in written if exp > 0]
+    below = [_spell_power(symbol, -exp) for symbol, exp in written if exp < 0]
+    return "/".join(["*".join(above) or "1", *below])
 
 
 def _spell_power(symbol: str, exponent: Fraction) -> str:
@@ -133,13 +196,13 @@ def _spell_power(symbol: str, exponent: Fraction) -> str:
 _TOKEN = re.compile(r"\s*([*·/^()-]|\d+(?:\.\d+)?|%|[^\W\d][\w]*)", re.UNICODE)
 
 
-def _terms_of(text: str) -> Terms:
+def _terms_of(text: str, defined: tuple[Symbol, ...]) -> SymbolTerms:
     """Parse `factor (('*'|'·'|'/') factor)*`; a factor is `symbol[^n]` or symbols joined by hyphens (`GPU-hour`)."""
     tokens = _tokens(text)
-    terms: list[tuple[str, Fraction]] = []
+    terms: list[tuple[Symbol, Fraction]] = []
     sign, place = Fraction(1), 0
     while True:
-        place = _factor(tokens, place, sign, terms, text)
+        place = _factor(tokens, place, sign, terms, text, defined)
         if place == len(tokens):
             return _sum_terms(terms)
         if tokens[place] not in "*·/":
@@ -164,21 +227,28 @@ def _tokens(text: str) -> list[str]:
 
 
 def _factor(
-    tokens: list[str], place: int, sign: Fraction, terms: list[tuple[str, Fraction]], text: str
+    tokens: list[str],
+    place: int,
+    sign: Fraction,
+    terms: list[tuple[Symbol, Fraction]],
+    text: str,
+    defined: tuple[Symbol, ...],
 ) -> int:
     while True:
         if place == len(tokens):
             raise UnitError(f"unit `{text}` ends where a unit name is needed")
-        symbol = "percent" if tokens[place] == "%" else tokens[place]
+        written, symbol = tokens[place], None
         exponent = sign
-        if symbol != "1":
-            if not (symbol[0].isalpha() or symbol[0] == "_"):
-                raise UnitError(f"unit `{text}` has `{symbol}` where a unit name is needed", symbol)
-            _symbol(symbol)
+        if written != "1":
+            if not (written[0].isalpha() or written[0] in "_%"):
+                raise UnitError(f"unit `{text}` has `{written}` where a unit name is needed", written)
+            own = next((known for known in defined if known == written), None)
+            symbol = own or _symbol("percent" if written == "%" else written)
         place += 1
         if place + 1 < len(tokens) and tokens[place] == "^" and tokens[place + 1].isdigit():
             exponent, place = sign * Fraction(tokens[place + 1]), place + 2
-        if symbol != "1" and _symbol(symbol) != _ONE:
+        # A plain count leaves no trace in a unit.
+        if symbol is not None and (symbol.dimension or symbol.size != 1):
             terms.append((symbol, exponent))
         if place == len(tokens) or tokens[place] != "-":
             return place
@@ -195,8 +265,8 @@ def _registry() -> pint.UnitRegistry[float]:
 
 
 @cache
-def _symbol(symbol: str) -> tuple[Fraction, Terms]:
-    """Return a symbol's size in base units and its dimension. Raises UnitError if it is not defined."""
+def _symbol(symbol: str) -> Symbol:
+    """Return what the definitions say of a symbol. Raises UnitError if they say nothing."""
     import pint
 
     try:
@@ -205,7 +275,7 @@ def _symbol(symbol: str) -> tuple[Fraction, Terms]:
         raise UnitError(f"unknown unit `{symbol}`", symbol, is_unknown=True) from None
     size = Fraction(str(factor))
     dimension = tuple(sorted((name, Fraction(str(exp))) for name, exp in base._units.items()))
-    return size, tuple(term for term in dimension if term[0] != "count")
+    return Symbol.of(symbol, size, tuple(term for term in dimension if term[0] != "count"))
 
 
 def spelled_units() -> tuple[str, ...]:
@@ -226,7 +296,7 @@ def convert(source: Unit, target: Unit) -> tuple[Conversion, ...]:
 
 
 @cache
-def _convert(source: Terms, target: Terms) -> tuple[Conversion, ...]:
+def _convert(source: SymbolTerms, target: SymbolTerms) -> tuple[Conversion, ...]:
     # Keyed by the terms: two units of equal size (B/TB, FLOP/TFLOP) need constants of different names.
     left = dict(_sum_terms((*source, *((symbol, -exp) for symbol, exp in target))))
     steps: list[Conversion] = []
@@ -244,18 +314,19 @@ def conversion_factor(source: Unit, target: Unit) -> float:
     return float(source.size / target.size)
 
 
-def _partner(symbol: str, left: Mapping[str, Fraction]) -> str | None:
+def _partner(symbol: Symbol, left: Mapping[Symbol, Fraction]) -> Symbol | None:
     """Find a symbol of the same dimension that stands on the other side of the line."""
     if left[symbol] < 1:
         return None
-    wanted = _symbol(symbol)[1]
-    return next((other for other in sorted(left) if left[other] <= -1 and _symbol(other)[1] == wanted), None)
+    return next(
+        (other for other in sorted(left) if left[other] <= -1 and other.dimension == symbol.dimension), None
+    )
 
 
-def _step(terms: Mapping[str, Fraction]) -> tuple[Conversion, ...]:
+def _step(terms: Mapping[Symbol, Fraction]) -> tuple[Conversion, ...]:
     size = Fraction(1)
     for symbol, exponent in terms.items():
-        size *= _raise(_symbol(symbol)[0], exponent)
+        size *= _raise(symbol.size, exponent)
     if size == 1:
         return ()
     above = "_".join(_name(symbol, exp) for symbol, exp in terms.items() if exp > 0) or "one"

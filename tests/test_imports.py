@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "capgraph.resolve",
         "capgraph.resolve.*",
         "capgraph.graph",
+        "capgraph.advise",
         "capgraph.check",
         "capgraph.elaborate",
         "capgraph.plan",

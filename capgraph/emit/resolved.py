@@ -43,6 +43,7 @@ def emit(plan: Plan) -> Artifact:
         "description": model.description,
         "as_of": model.as_of,
         "key_figures": list(model.key_figures),
+        "units": {str(symbol): text for symbol, text in model.units},
         "quantities": {
             item.id: _quantity(item)
             for item in model.quantities.values()

@@ -70,7 +70,9 @@ def _field(name: Scalar, decl: FieldDecl, scope: Scope) -> Field | None:
         scope.report("CG202", f"the field `{name}` lacks a unit", name.span, "add `unit: …`, or `type: text`")
         return None
     if kind != "number" and decl.unit is not None and decl.unit != kind:
-        scope.report("CG203", f"the field `{name}` is a {kind} and has no unit", decl.unit.span, "leave `unit` out")
+        scope.report(
+            "CG203", f"the field `{name}` is a {kind} and has no unit", decl.unit.span, "leave `unit` out"
+        )
         return None
     unit = scope.unit(decl.unit) if decl.unit is not None and kind == "number" else None
     if kind == "number" and unit is None:
@@ -79,9 +81,7 @@ def _field(name: Scalar, decl: FieldDecl, scope: Scope) -> Field | None:
     return Field(str(name), str(decl.label or _titled(name)), kind, unit, limits, name.span)
 
 
-def _row(
-    row_id: Scalar, cells: RowDecl, fields: Mapping[str, Field], decl: CatalogDecl, scope: Scope
-) -> Row:
+def _row(row_id: Scalar, cells: RowDecl, fields: Mapping[str, Field], decl: CatalogDecl, scope: Scope) -> Row:
     values: dict[str, Value] = {}
     for key, cell in cells.items():
         if key in ROW_KEYS or cell is None:

@@ -23,6 +23,8 @@ from capgraph.resolve.entries import (
 from capgraph.resolve.quantities import resolve_quantities
 from capgraph.resolve.scope import Scope
 from capgraph.resolve.sweeps import resolve_sweeps
+from capgraph.resolve.units import resolve_units
+from capgraph.yamltree import Scalar
 
 
 def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
@@ -33,6 +35,7 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
             "CG118", f"the model `{joined.model}` declares no quantity", joined.origin, "add `quantities:`"
         )
         return None, tuple(scope.found)
+    resolve_units(joined.units, scope)
     resolve_catalogs(joined.catalogs, scope)
     resolve_quantities(joined, scope)
     scenarios = resolve_scenarios(joined, scope)
@@ -49,7 +52,7 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
         MappingProxyType(_in_sections(joined, scope)), MappingProxyType(scope.catalogs), MappingProxyType(scenarios),
         MappingProxyType(sweeps),
         MappingProxyType(checks), MappingProxyType(levers), MappingProxyType(charts), key_figures, decision,
-        joined.plan, tuple(joined.files),
+        joined.plan, tuple(joined.files), tuple((symbol, str(joined.units[Scalar(symbol)])) for symbol in scope.units),
     )  # fmt: skip
     return model, tuple(scope.found)
 

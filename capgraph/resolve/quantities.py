@@ -59,7 +59,9 @@ def _quantity(name: Scalar, decl: QuantityDecl, section: str, scope: Scope) -> Q
         return None
     told = Provenance(name.span, str(decl.because or ""), str(decl.source or ""), str(decl.as_of or ""))
     if unit is None and (bound := decl.range[0] if decl.range else decl.min or decl.max) is not None:
-        scope.report("CG201", f"`{name}` is no number and takes no range or limits", bound.span, "leave them out")
+        scope.report(
+            "CG201", f"`{name}` is no number and takes no range or limits", bound.span, "leave them out"
+        )
         return None
     limits = scope.limits(decl.range, decl.min, decl.max, unit)
     if (
@@ -69,9 +71,6 @@ def _quantity(name: Scalar, decl: QuantityDecl, section: str, scope: Scope) -> Q
         and decl.value is not None
     ):
         scope.within_limits(name, definition.value, limits, unit, decl.value.span)
-    if not told.source and isinstance(definition, Given | Choose):
-        way_out = "add `source: …`: who says so, or that it is an assumption"
-        scope.report("CG212", f"the input `{name}` has no source", name.span, way_out, "warning")
     label = str(decl.label or name.replace("_", " ").capitalize())
     return Quantity(str(name), label, section, unit, definition, limits if unit else Limits(), told)
 

@@ -16,7 +16,7 @@ from capgraph.formula.functions import FUNCTIONS
 from capgraph.formula.parser import parse_formula
 from capgraph.formula.tree import Expr, Reduce, reductions, references
 from capgraph.model import Catalog, Choose, Limits, Lookup, Provenance, Quantity, Value
-from capgraph.units import Unit, UnitError, known_units, parse_unit, spelled_units
+from capgraph.units import Symbol, Unit, UnitError, known_units, parse_unit, spelled_units, without_below
 from capgraph.yamltree import Scalar
 
 _NUMBER = re.compile(
@@ -34,6 +34,8 @@ class Scope:
 
     quantities: dict[str, Quantity] = field(default_factory=dict)
     catalogs: dict[str, Catalog] = field(default_factory=dict)
+    units: tuple[Symbol, ...] = ()
+    """The units that the model defines."""
     sweeps: frozenset[str] = frozenset()
     """The names of the sweeps that are declared."""
     found: list[Diagnostic] = field(default_factory=list)
@@ -67,13 +69,24 @@ class Scope:
     def unit(self, text: Scalar) -> Unit | None:
         """Read a unit."""
         try:
-            return parse_unit(str(text))
+            return parse_unit(str(text), self.units)
         except UnitError as error:
+            if error.symbol in self.broken:
+                return None
             whole = r"(?<!\w){}(?!\w)" if error.symbol.isalnum() else "{}"
             place = re.search(whole.format(re.escape(error.symbol)), text) if error.symbol else None
             span = text.within(*place.span()) if place else text.span
-            self.report("CG501", str(error), span, _unit_help(error))
+            self.report("CG501", str(error), span, self._unit_help(error))
             return None
+
+    def _unit_help(self, error: UnitError) -> str:
+        if not error.is_unknown:
+            return "write a unit as `GiB`, `GiB/GPU`, `token/s/replica` or `USD/GPU-hour`"
+        near = did_you_mean(error.symbol, (*self.units, *spelled_units()))
+        return (
+            near
+            or f"units: {known_names((*self.units, *known_units()), 12)}; a model may define its own under `units:`"
+        )
 
     def number(self, text: Scalar, unit: Unit) -> float | None:
         """Read a number, with or without a unit of the same dimension, as a number in `unit`."""
@@ -92,7 +105,7 @@ class Scope:
         given = self.unit(text.part(*found.span(2)))
         if given is None:
             return None
-        target = unit if given.dimension == unit.dimension else _without_basis(unit)
+        target = unit if given.dimension == unit.dimension else without_below(unit, BASIS)
         if given.dimension != target.dimension:
             self.report(
                 "CG502",
@@ -266,24 +279,9 @@ class Scope:
         return False
 
 
-def _without_basis(unit: Unit) -> Unit:
-    """Return the unit less its basis: `268.6 GiB` will do where a catalog says GiB/GPU."""
-    kept = [(symbol, exp) for symbol, exp in unit.terms if exp > 0 or symbol not in BASIS]
-    text = "*".join(f"{symbol}^{exp}" if exp != 1 else symbol for symbol, exp in kept if exp > 0) or "1"
-    return parse_unit(
-        "/".join([text, *(symbol if exp == -1 else f"{symbol}^{-exp}" for symbol, exp in kept if exp < 0)])
-    )
-
-
 def _is_beyond(low: float, high: float, limits: Limits) -> bool:
     below = limits.minimum is not None and low < limits.minimum
     return below or (limits.maximum is not None and high > limits.maximum)
-
-
-def _unit_help(error: UnitError) -> str:
-    if not error.is_unknown:
-        return "write a unit as `GiB`, `GiB/GPU`, `token/s/replica` or `USD/GPU-hour`"
-    return did_you_mean(error.symbol, spelled_units()) or f"units: {known_names(known_units(), 40)}"
 
 
 def _is_finite(text: str) -> bool:

@@ -18,13 +18,16 @@ def resolve_setting(model: Model, text: str) -> tuple[str, Value | None, tuple[D
     name, source = before.strip(), Source("--set", text)
     settable = [item.id for item in model.quantities.values() if not isinstance(item.definition, Lookup)]
     if not equals:
-        found = Diagnostic("CG801", f"`{text}` is not a setting", Scalar.at(source).span, "write `--set name=value`")
+        found = Diagnostic(
+            "CG801", f"`{text}` is not a setting", Scalar.at(source).span, "write `--set name=value`"
+        )
         return name, None, (found,)
     if name not in settable:
         place = Scalar.at(source, len(before) - len(before.lstrip()), len(before.rstrip())).span
         way_out = did_you_mean(name, settable) or "settable are the quantities of the model"
         return name, None, (Diagnostic("CG304", f"unknown quantity `{name}`", place, way_out),)
-    scope = Scope(quantities=dict(model.quantities), catalogs=dict(model.catalogs))
+    units = tuple(symbol for symbol, _ in model.units)
+    scope = Scope(quantities=dict(model.quantities), catalogs=dict(model.catalogs), units=units)
     first = len(text) - len(raw.lstrip())
     value = scope.setting(model.quantities[name], Scalar.at(source, first, first + len(raw.strip())))
     return name, None if scope.found else value, tuple(scope.found)
