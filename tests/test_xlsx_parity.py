@@ -5,17 +5,20 @@ In: the models that ship and two small ones → Out: no cell that shows anything
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from openpyxl import load_workbook
 from oracles import formualizer, libreoffice
 from oracles.cells import Cell, differences, formulas, stored
-from oracles.expectation import edits_as_changes, layout_of, mismatches, results_after
+from oracles.expectation import Look, edits_as_changes, layout_of, mismatches, results_after
 from oracles.ironcalc import Calculation
 from oracles.workbooks import SHIPPED, SMALL, Built, built
 
+from capgraph.emit.xlsx.inputs import base_value
 from capgraph.emit.xlsx.layout import BASE, INPUTS, SUMMARY, Layout
 from capgraph.emit.xlsx.page import at
 from capgraph.emit.xlsx.summary import SELECTOR
@@ -34,6 +37,11 @@ def path(book: Built, tmp_path: Path) -> Path:
     return book.written(tmp_path)
 
 
+def looking(cells: dict[str, dict[str, Cell]]) -> Look:
+    """Return how to look into cells that were read."""
+    return lambda title, address: cells[title].get(address)
+
+
 def written_values(path: Path) -> dict[str, dict[str, Cell]]:
     """Return the cached value of every formula cell."""
     held = stored(path)
@@ -41,10 +49,7 @@ def written_values(path: Path) -> dict[str, dict[str, Cell]]:
 
 
 def test_the_file_holds_the_evaluators_values(book: Built, path: Path) -> None:
-    held = stored(path)
-    shown = mismatches(
-        layout_of(book), book.results.scenarios, book.results.selected, lambda title, cell: held[title].get(cell)
-    )
+    shown = mismatches(layout_of(book), book.results.scenarios, book.results.selected, looking(stored(path)))
     assert list(shown) == []
 
 
@@ -72,40 +77,42 @@ def test_every_scenario_can_be_selected(book: Built, path: Path) -> None:
 def test_libreoffice_agrees_in_every_scenario(name: str, tmp_path: Path) -> None:
     book = built(name)
     layout, path = layout_of(book), book.written(tmp_path)
-    files = [path, *(selected(path, scenario, number) for number, scenario in enumerate(book.results.scenarios))]
+    files = [
+        path,
+        *(selected(path, scenario, number) for number, scenario in enumerate(book.results.scenarios)),
+    ]
     as_written, *calculated = libreoffice.recalculated(files)
     expected = written_values(path)
     assert list(differences(as_written, expected)) == []
     for scenario, cells in zip(book.results.scenarios, calculated, strict=True):
-        shown = mismatches(
-            layout, book.results.scenarios, scenario, lambda title, cell, cells=cells: cells[title].get(cell)
-        )
-        assert list(shown) == [], scenario
+        assert list(mismatches(layout, book.results.scenarios, scenario, looking(cells))) == [], scenario
 
 
 def selected(path: Path, scenario: str, number: int) -> Path:
-    """Write the workbook with another scenario chosen, as a reader would save it."""
-    book = load_workbook(path)
-    book[SUMMARY][SELECTOR] = scenario
-    there = path.with_name(f"{number}.xlsx")
-    book.save(there)
+    """Write the workbook with another scenario chosen, all stored values left as they are."""
+    chosen = f't="inlineStr"><is><t>{scenario}</t></is></c>'.encode()
+    cell = re.compile(rf'(<c r="{SELECTOR}"[^>]*) t="s"><v>\d+</v></c>'.encode())
+    return patched(path, path.with_name(f"{number}.xlsx"), "xl/worksheets/sheet1.xml", cell, rb"\1 " + chosen)
+
+
+def patched(path: Path, there: Path, part: str, pattern: re.Pattern[bytes], text: bytes) -> Path:
+    """Write a workbook with one place of one part replaced."""
+    with ZipFile(path) as source, ZipFile(there, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            if name == part:
+                data, count = pattern.subn(text, data, count=1)
+                assert count == 1
+            target.writestr(name, data)
     return there
 
 
 @pytest.mark.office
 def test_libreoffice_does_calculate(tmp_path: Path) -> None:
     """A wrong stored value comes back right: else the tests above compare our numbers with themselves."""
-    from zipfile import ZipFile
-
-    good, wrong = tmp_path / "good.xlsx", tmp_path / "wrong.xlsx"
-    good.write_bytes(built("small").data)
-    with ZipFile(good) as source, ZipFile(wrong, "w") as target:
-        for name in source.namelist():
-            part = source.read(name)
-            if name == "xl/worksheets/sheet3.xml":
-                assert b"<v>43.2</v>" in part
-                part = part.replace(b"<v>43.2</v>", b"<v>99.9</v>")
-            target.writestr(name, part)
+    good = built("small").written(tmp_path)
+    value = re.compile(rb"<v>43\.2</v>")
+    wrong = patched(good, tmp_path / "wrong.xlsx", "xl/worksheets/sheet3.xml", value, b"<v>99.9</v>")
     assert 99.9 in stored(wrong)["Model"].values()
     (calculated,) = libreoffice.recalculated([wrong])
     assert 99.9 not in calculated["Model"].values()
@@ -184,9 +191,8 @@ def edited(book: Built, layout: Layout) -> tuple[dict[str, Cell], dict[str, dict
     )
     if cleared is not None:
         scenario_id, name = cleared
-        definition = book.plan.model.quantities[name].definition
         typed[own_cell(layout, name, scenario_id)] = None
-        changes[scenario_id][name] = definition.default if isinstance(definition, Choose) else definition.value  # type: ignore[union-attr]
+        changes[scenario_id][name] = base_value(book.plan.model.quantities[name])
     return typed, changes
 
 
@@ -215,5 +221,4 @@ def test_edits_give_the_same_in_libreoffice(name: str, tmp_path: Path) -> None:
     there = tmp_path / "edited.xlsx"
     workbook.save(there)
     (cells,) = libreoffice.recalculated([there])
-    after = results_after(book.plan, changes)
-    assert list(mismatches(layout, after, last, lambda title, cell: cells[title].get(cell))) == []
+    assert list(mismatches(layout, results_after(book.plan, changes), last, looking(cells))) == []

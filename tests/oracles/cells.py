@@ -58,6 +58,8 @@ def same(found: Cell, expected: Cell, relative: float = 1e-9) -> bool:
     if isinstance(expected, bool):
         # LibreOffice stores a truth value in a cell with a number format as 1 or 0.
         return found in (expected, float(expected))
+    if isinstance(found, bool | float) or isinstance(expected, float):
+        return False
     return (found or "") == (expected or "")
 
 

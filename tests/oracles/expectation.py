@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from openpyxl.utils import get_column_letter
 
 from capgraph.analysis.findings import find
+from capgraph.calculate import calculate
 from capgraph.emit.xlsx.decision import verdict_label
 from capgraph.emit.xlsx.layout import ACTIVE, CHECKS, SUMMARY, Layout, lay_out
-from capgraph.evaluate import calculate, scenario_overrides, scenario_result
+from capgraph.evaluate import scenario_overrides, scenario_result
 from capgraph.model import Value
 from capgraph.plan import Fetch, Plan
 from capgraph.results import ScenarioResult
@@ -36,7 +37,9 @@ def results_after(plan: Plan, changes: Mapping[str, Mapping[str, Value]]) -> dic
     return {name: scenario_result(plan, columns, lane) for lane, name in enumerate(scenarios)}
 
 
-def mismatches(layout: Layout, results: Mapping[str, ScenarioResult], selected: str, look: Look) -> Iterator[str]:
+def mismatches(
+    layout: Layout, results: Mapping[str, ScenarioResult], selected: str, look: Look
+) -> Iterator[str]:
     """Yield a line for each cell that does not show what the evaluator says of its scenario."""
     columns = [(get_column_letter(number), scenario) for number, scenario in layout.columns()]
     for letter, scenario in ((get_column_letter(ACTIVE), selected), *columns):
@@ -57,7 +60,9 @@ def _shows(plan: Plan, name: str, found: Cell, value: Value | None) -> bool:
     return same(found, value)
 
 
-def _statuses(layout: Layout, result: ScenarioResult, letter: str, scenario: str, look: Look) -> Iterator[str]:
+def _statuses(
+    layout: Layout, result: ScenarioResult, letter: str, scenario: str, look: Look
+) -> Iterator[str]:
     rows = layout.rows[CHECKS]
     for name, outcome in result.checks.items():
         fails = "FAIL" if layout.plan.model.checks[name].severity == "error" else "warn"

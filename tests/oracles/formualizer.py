@@ -10,7 +10,14 @@ from openpyxl.utils import coordinate_to_tuple
 
 from oracles.cells import Cell
 
-_ERRORS = {"Div": "#DIV/0!", "Value": "#VALUE!", "Num": "#NUM!", "Na": "#N/A", "Name": "#NAME?", "Ref": "#REF!"}
+_ERRORS = {
+    "Div": "#DIV/0!",
+    "Value": "#VALUE!",
+    "Num": "#NUM!",
+    "Na": "#N/A",
+    "Name": "#NAME?",
+    "Ref": "#REF!",
+}
 
 
 def calculated(path: Path, wanted: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, Cell]]:

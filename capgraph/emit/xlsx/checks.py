@@ -101,7 +101,7 @@ def _write_overall(rows: StatusRows, line: Line) -> None:
 
     rows.across(line.row, count, lambda result: overall(rows.layout, result) if of_checks else PASS)
     label = "All checks together" if of_checks else "All of the workbook's own checks"
-    name = rows.layout.names["own", f"{line.name}_status"]
+    name = rows.layout.names[line.key]
     rows.texts(line.row, label, name=name)
     rows.page.book.define(name, CHECKS, fixed(line.row, ACTIVE), label)
 

@@ -19,18 +19,14 @@ def write_verdict(rows: StatusRows, line: Line) -> None:
     """Write the row of the deciding rule's number, or of its option."""
     layout = rows.layout
     if line.name == "rule":
-        own, label, words = (
-            "deciding_rule",
-            "Number of the rule that decides",
-            "The first rule below that holds; 0: none",
-        )
+        label, words = "Number of the rule that decides", "The first rule below that holds; 0: none"
         rows.across(line.row, lambda _, column: _rule(layout, column), deciding_rule)
     else:
-        own, label, words = "verdict", "Verdict", "The option of the first rule that holds"
+        label, words = "Verdict", "The option of the first rule that holds"
         rows.across(
-            line.row, lambda _, column: _option(layout, column), lambda result: verdict_label(layout, result)
+            line.row, lambda _, column: _option(layout, column), lambda found: verdict_label(layout, found)
         )
-    name = layout.names["own", own]
+    name = layout.names[line.key]
     rows.texts(line.row, label, words=words, name=name)
     rows.page.book.define(name, CHECKS, fixed(line.row, ACTIVE), label)
 

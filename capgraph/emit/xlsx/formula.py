@@ -125,7 +125,18 @@ def _print(node: Expr, operands: Sequence[_Operand], spelling: Spelling) -> _Pie
 def _unary(node: Unary, operand: _Operand) -> _Piece:
     if node.op == "not":
         return _Piece(f"NOT({operand.piece.text})", _ATOM)
+    text = operand.piece.text
+    if operand.piece.level == _PRODUCT and not text.startswith("-") and not _begins_with_power(operand.node):
+        # (-a)*b is -(a*b) to the last bit, and IronCalc loses the brackets of `c/(-(a*b))`.
+        return _Piece(f"-{text}", _PRODUCT)
     return _Piece(f"-{operand.piece.within(_ATOM)}", _SIGN)
+
+
+def _begins_with_power(node: Expr) -> bool:
+    """Say whether a product's first factor is a power, to which a minus before it would bind tighter."""
+    while isinstance(node, Scale) or (isinstance(node, Binary) and node.op in ("*", "/")):
+        node = node.operand if isinstance(node, Scale) else node.left
+    return isinstance(node, Binary) and node.op == "^"
 
 
 def _binary(node: Binary, left: _Operand, right: _Operand) -> _Piece:
@@ -138,7 +149,7 @@ def _binary(node: Binary, left: _Operand, right: _Operand) -> _Piece:
     if level == _COMPARE:
         return _Piece(f"{left.checked.within(_JOIN)}{node.op}{right.checked.within(_JOIN)}", level)
     # A signed right operand would be legal, but `a--b` is not what a person writes.
-    above = _ATOM if level == _POWER or right.piece.level == _SIGN else level + 1
+    above = _ATOM if level == _POWER or right.piece.text.startswith("-") else level + 1
     first = left.piece.within(_ATOM if level == _POWER else level)
     return _Piece(f"{first}{node.op}{right.piece.within(above)}", level)
 

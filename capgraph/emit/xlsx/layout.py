@@ -32,6 +32,13 @@ DECISIVE_INPUTS = 5
 
 Key = tuple[str, ...]
 
+_ROW_NAMES: Mapping[Key, str] = {
+    ("verdict", "option"): "verdict",
+    ("verdict", "rule"): "deciding_rule",
+    ("overall", "checks"): "checks_status",
+    ("overall", "integrity"): "integrity_status",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -248,6 +255,6 @@ def _wanted_names(plan: Plan, measured: Sequence[str], piles: Sequence[Stack]) -
         for field in ("id", "name", *catalog.fields):
             yield ("column", catalog.id, field), f"{catalog.id}.{field}"
     yield ("list", "yes/no"), "yes_no"
-    for own in ("scenario", "scenarios", "scenario_number", "verdict", "deciding_rule", "checks_status",
-                "integrity_status", "rounding_tolerance"):  # fmt: skip
+    yield from _ROW_NAMES.items()
+    for own in ("scenario", "scenarios", "scenario_number", "rounding_tolerance"):
         yield ("own", own), own

@@ -32,9 +32,13 @@ def allot_names(wanted: Iterable[tuple[Key, str]]) -> Mapping[Key, str]:
     taken: set[str] = set()
     allotted: dict[Key, str] = {}
     for key, spelling in wanted:
-        name = safe_name(spelling)
+        safe = name = safe_name(spelling)
+        number = 1
         while name.casefold() in taken:
-            name = f"{name[: LONGEST - 1]}_"
+            # `x_` for the second of a kind, numbers from the third on.
+            tail = "_" if number == 1 else f"_{number}"
+            name = f"{safe[: LONGEST - len(tail)]}{tail}"
+            number += 1
         taken.add(name.casefold())
         allotted[key] = name
     return allotted

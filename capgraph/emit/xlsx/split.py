@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from capgraph.calculate import calculate
 from capgraph.emit.xlsx.formula import Kind, print_excel
-from capgraph.evaluate import calculate, scenario_overrides, scenario_result
+from capgraph.evaluate import scenario_overrides, scenario_result
 from capgraph.formula.functions import FUNCTIONS
-from capgraph.formula.tree import Binary, Call, Expr, Reference, Scale, Unary, children, walk
+from capgraph.formula.tree import Binary, Call, Expr, Reference, Scale, Unary, children, references, walk
 from capgraph.plan import Compute, Plan, Step
 from capgraph.results import Results
 
@@ -27,11 +28,24 @@ def split_formulas(plan: Plan, results: Results) -> tuple[Plan, Results]:
     steps = tuple(part for step in plan.steps for part in _steps(step))
     if len(steps) == len(plan.steps):
         return plan, results
-    split = replace(plan, steps=steps)
+    split = _linked(replace(plan, steps=steps))
     scenarios = tuple(results.scenarios)
     columns = calculate(split, scenario_overrides(split, scenarios), len(scenarios))
     lanes = {name: scenario_result(split, columns, lane) for lane, name in enumerate(scenarios)}
     return split, Results(lanes)
+
+
+def _linked(plan: Plan) -> Plan:
+    """Return the plan with the parts among what uses what."""
+    uses = dict(plan.uses)
+    for step in plan.steps:
+        if isinstance(step, Compute):
+            uses[step.id] = tuple(dict.fromkeys(item.name for item in references(step.expr)))
+    used_by: dict[str, list[str]] = {step.id: [] for step in plan.steps}
+    for name, needed in uses.items():
+        for other in needed:
+            used_by[other].append(name)
+    return replace(plan, uses=uses, used_by={name: tuple(sorted(users)) for name, users in used_by.items()})
 
 
 def is_part(name: str) -> bool:

@@ -85,9 +85,9 @@ def _write_verdict(tables: Tables) -> None:
     if decision is not None and decision.rules:
         page.text(_VERDICT_ROW, LABEL, "Verdict", Role.SECTION)
         verdict = verdict_label(layout, tables.now)
-        page.formula(_VERDICT_ROW, UNIT, names["own", "verdict"], verdict, Role.HEADLINE, until=_END)
+        page.formula(_VERDICT_ROW, UNIT, names["verdict", "option"], verdict, Role.HEADLINE, until=_END)
         page.text(_HEADLINE_ROW, LABEL, "Because", Role.SECTION)
-        deciding = names["own", "deciding_rule"]
+        deciding = names["verdict", "rule"]
         live = f'IF({deciding}=0,"{NO_RULE}",INDEX({quoted(CHECKS)}!{headlines(layout)},{deciding}))'
         page.formula(_HEADLINE_ROW, UNIT, live, _headline(tables), Role.HEADLINE, until=_END)
         for result in tables.results.scenarios.values():
@@ -95,11 +95,9 @@ def _write_verdict(tables: Tables) -> None:
             page.grow(_HEADLINE_ROW, longest, _HEADLINE_WIDTH, Role.HEADLINE)
     page.text(_CHECKS_ROW, LABEL, "Checks", Role.SECTION)
     if layout.plan.model.checks:
-        page.formula(
-            _CHECKS_ROW, UNIT, names["own", "checks_status"], overall(layout, tables.now), Role.STATUS
-        )
+        page.formula(_CHECKS_ROW, UNIT, names["overall", "checks"], overall(layout, tables.now), Role.STATUS)
     page.text(_CHECKS_ROW, BESIDE, "This workbook's own checks", Role.SECTION, until=BESIDE + 1)
-    page.formula(_CHECKS_ROW, BESIDE + 2, names["own", "integrity_status"], "pass", Role.STATUS)
+    page.formula(_CHECKS_ROW, BESIDE + 2, names["overall", "integrity"], "pass", Role.STATUS)
     for column in (UNIT, BESIDE + 2):
         colour_status(page, at(_CHECKS_ROW, column), at(_CHECKS_ROW, column))
 

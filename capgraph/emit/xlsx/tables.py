@@ -16,7 +16,7 @@ from capgraph.emit.xlsx.decision import verdict_label
 from capgraph.emit.xlsx.formula import print_excel
 from capgraph.emit.xlsx.layout import CHECKS, FIRST, HEADER_ROW, INPUTS, SUMMARY, Key, Layout
 from capgraph.emit.xlsx.names import quoted
-from capgraph.emit.xlsx.page import Cached, Page, at, fixed
+from capgraph.emit.xlsx.page import Cached, Page, at
 from capgraph.emit.xlsx.references import ByName, InColumn
 from capgraph.emit.xlsx.stacks import Stack, part_value
 from capgraph.emit.xlsx.status import colour_status, overall
@@ -105,8 +105,7 @@ class Tables:
         """Write a line of a table: the active value and those beside it, from the row that holds them."""
         self._texts(row, label, unit)
         title, home = self.layout.home(key)
-        active = self.layout.names[key] if key in self.layout.names else f"{quoted(title)}!{fixed(home, 4)}"
-        self.page.formula(row, ACTIVE, active, value(self.results.selected), role, shape)
+        self.page.formula(row, ACTIVE, self.layout.names[key], value(self.results.selected), role, shape)
         for offset, scenario in enumerate(self.shown):
             formula = f"{quoted(title)}!{get_column_letter(FIRST + offset)}{home}"
             self.page.formula(row, BESIDE + offset, formula, value(scenario), role, shape)
@@ -149,7 +148,7 @@ class Tables:
         assert option.cost is not None
         self._quantity(row, option.cost, option.label)
         if ("verdict", "option") in self.layout.rows[CHECKS]:
-            mark = f'IF({self.layout.names["own", "verdict"]}={at(row, LABEL)},"◄ verdict","")'
+            mark = f'IF({self.layout.names["verdict", "option"]}={at(row, LABEL)},"◄ verdict","")'
             self.page.formula(
                 row,
                 MARK,

@@ -1,0 +1,372 @@
+"""The workbook as a careful modeller's: conventions, texts, protection, print, bytes; each trap once met has a test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from openpyxl import Workbook, load_workbook
+from openpyxl.cell.cell import Cell
+from openpyxl.formula.tokenizer import Token, Tokenizer
+from openpyxl.formula.translate import Translator
+from openpyxl.worksheet.worksheet import Worksheet
+from openxml_audit import OpenXmlValidator
+from oracles.cells import formulas, stored
+from oracles.expectation import layout_of
+from oracles.workbooks import MADE, SHIPPED, SMALL, Built, build, built, model_file
+
+from capgraph.analysis.findings import find
+from capgraph.emit.xlsx import emit
+from capgraph.emit.xlsx.layout import BASE, CHECKS, FIRST, INPUTS, MODEL, SPARE_ROWS, SUMMARY, UNITS
+from capgraph.emit.xlsx.names import quoted
+from capgraph.emit.xlsx.summary import SELECTOR
+from capgraph.formula.tree import Number, walk
+from capgraph.plan import Compute, Figure
+
+ALL = (*SHIPPED, *SMALL)
+# Of Excel 2010 at the latest, and none that is calculated anew when nothing changed.
+FUNCTIONS = {
+    "ABS", "AND", "COUNTA", "COUNTIF", "EXACT", "EXP", "FALSE", "FIXED", "IF", "IFERROR", "INDEX", "INT", "ISERROR",
+    "ISLOGICAL", "ISNUMBER", "LN", "LOG", "LOG10", "MATCH", "MAX", "MIN", "NA", "NOT", "OR", "ROUND", "ROWS", "SQRT",
+    "TRUE",
+}  # fmt: skip
+
+
+@pytest.fixture(params=ALL)
+def book(request: pytest.FixtureRequest) -> Built:
+    return built(request.param)
+
+
+@pytest.fixture
+def sheets(book: Built, tmp_path: Path) -> Workbook:
+    return load_workbook(book.written(tmp_path))
+
+
+def formula_cells(workbook: Workbook) -> Iterator[Cell]:
+    for sheet in workbook.worksheets:
+        for row in sheet.iter_rows():
+            yield from (cell for cell in row if isinstance(cell, Cell) and cell.data_type == "f")
+
+
+def tokens(formula: str) -> list[Token]:
+    found: list[Token] = Tokenizer(formula).items
+    return found
+
+
+# Numbers
+
+
+def test_every_number_is_an_input_a_formula_a_stated_range_or_a_conversion(sheets: Workbook) -> None:
+    for sheet in sheets.worksheets:
+        for row in sheet.iter_rows():
+            for cell in row:
+                if cell.data_type != "n" or cell.value is None:
+                    continue
+                if cell.style == "capgraph input":
+                    assert not cell.protection.locked
+                else:
+                    # A range states how sure an input is; a conversion is no one's to change.
+                    assert cell.style == "capgraph constant"
+                    assert sheet.title in (INPUTS, UNITS)
+
+
+def test_no_number_stands_in_a_formula_but_a_structural_one(book: Built, sheets: Workbook) -> None:
+    declared = {9.0, 0.0, 1.0, 2.0}  # ROUND(x,9), +0, MATCH(…,0), LOG(x,2), the first scenario
+    for step in book.plan.steps:
+        if isinstance(step, Compute):
+            declared |= {node.value for node in walk(step.expr) if isinstance(node, Number)}
+    for message in book.plan.messages.values():
+        declared |= {float(part.decimals) for part in message if isinstance(part, Figure)}
+    for cell in formula_cells(sheets):
+        for token in tokens(str(cell.value)):
+            if token.type == Token.OPERAND and token.subtype == Token.NUMBER:
+                assert float(token.value) in declared, f"{cell.parent.title}!{cell.coordinate}: {cell.value}"
+
+
+def test_formulas_use_old_functions_only_and_stay_within_limits(sheets: Workbook) -> None:
+    for cell in formula_cells(sheets):
+        formula = str(cell.value)
+        assert len(formula) <= 8_192
+        called = {
+            item.value[:-1]
+            for item in tokens(formula)
+            if item.type == Token.FUNC and item.subtype == Token.OPEN
+        }
+        assert called <= FUNCTIONS, called - FUNCTIONS
+        for item in tokens(formula):
+            if item.type == Token.OPERAND and item.subtype == Token.TEXT:
+                assert len(item.value) - 2 <= 255
+            if item.type == Token.OPERAND and item.subtype == Token.RANGE and "!" in item.value:
+                assert item.value.startswith("'")
+
+
+def test_one_formula_serves_a_row(book: Built, sheets: Workbook) -> None:
+    layout = layout_of(book)
+    for title in (MODEL, CHECKS):
+        sheet = sheets[title]
+        for row in range(6, sheet.max_row + 1):
+            first = sheet.cell(row, FIRST)
+            for column in range(FIRST + 1, layout.last + 1):
+                cell = sheet.cell(row, column)
+                if first.data_type == "f" or cell.data_type == "f":
+                    there = Translator(str(first.value), origin=first.coordinate).translate_formula(
+                        cell.coordinate
+                    )
+                    assert there == cell.value
+
+
+def test_the_active_column_names_its_operands(book: Built, sheets: Workbook) -> None:
+    layout = layout_of(book)
+    for (kind, name), row in layout.rows[MODEL].items():
+        if kind != "step":
+            continue
+        formula = str(sheets[MODEL].cell(row, 4).value)
+        ranges = [item.value for item in tokens(formula) if item.subtype == Token.RANGE]
+        assert all(item in sheets.defined_names for item in ranges), (name, formula)
+
+
+def test_names_lead_to_the_cells_they_stand_beside(book: Built, sheets: Workbook) -> None:
+    layout = layout_of(book)
+    for name, quantity in book.plan.model.quantities.items():
+        defined = sheets.defined_names[layout.names["step", name]]
+        title = INPUTS if quantity.is_input else MODEL
+        row = layout.rows[title]["step", name]
+        assert defined.attr_text == f"{quoted(title)}!$D${row}"
+        assert sheets[title].cell(row, 2).value == layout.names["step", name]
+
+
+def test_every_defined_name_lies_in_the_workbook(sheets: Workbook) -> None:
+    for defined in sheets.defined_names.values():
+        for title, area in defined.destinations:
+            assert sheets[title][area.replace("$", "")] is not None
+
+
+# What a reader may do
+
+
+def test_inputs_are_unlocked_formulas_locked_and_no_password_is_set(sheets: Workbook) -> None:
+    for sheet in sheets.worksheets:
+        assert sheet.protection.sheet
+        assert sheet.protection.password is None
+        assert sheet.sheet_state == "visible"
+    assert all(cell.protection.locked for cell in formula_cells(sheets))
+    assert not sheets[SUMMARY][SELECTOR].protection.locked
+
+
+def test_every_input_cell_has_a_rule_and_says_what_it_takes(book: Built, sheets: Workbook) -> None:
+    layout, sheet = layout_of(book), sheets[INPUTS]
+    ruled = {
+        cell
+        for rule in sheet.data_validations.dataValidation
+        for area in rule.sqref.ranges
+        for cell in area.cells
+    }
+    for (kind, _), row in layout.rows[INPUTS].items():
+        if kind == "heading":
+            continue
+        columns = [*range(FIRST, layout.last + 1), *([BASE] if kind == "step" else [])]
+        assert {(row, column) for column in columns} <= ruled
+    for rule in sheet.data_validations.dataValidation:
+        assert 0 < len(rule.prompt or "") <= 255
+        assert rule.showErrorMessage
+        assert len(rule.promptTitle or "") <= 32
+        if rule.type == "list":
+            # A blank in the list lets Excel take any text at all, unless blanks are refused.
+            assert rule.formula1 in sheets.defined_names
+            assert not rule.allowBlank
+
+
+def test_lists_cover_the_rows_that_a_reader_may_add(book: Built, sheets: Workbook) -> None:
+    layout = layout_of(book)
+    for catalog in book.plan.model.catalogs.values():
+        table = layout.tables[catalog.id]
+        assert table.last - table.first + 1 == len(catalog.rows) + SPARE_ROWS
+        for field in ("id", "name", *catalog.fields):
+            area = sheets.defined_names[layout.names["column", catalog.id, field]].attr_text or ""
+            assert area.endswith(f"${table.last}")
+            assert area.startswith(quoted(table.title))
+        spare = sheets[table.title].cell(table.last, 1)
+        assert spare.value is None
+        assert not spare.protection.locked
+
+
+# Texts
+
+
+def test_texts_stay_texts() -> None:
+    cells = stored_texts(built("hostile"))
+    for text in (
+        "=label",
+        "+label",
+        "-label",
+        "@label",
+        "#N/A",
+        "'quoted",
+        "=",
+        "=cmd|calc",
+        "#REF!",
+        "=drop",
+        "=1+1",
+    ):
+        assert text in cells, text
+    assert cells["=label"].data_type == "s"
+    for text, cell in cells.items():
+        if text.startswith(("=", "+", "-", "@")):
+            assert cell.quotePrefix, text
+
+
+def stored_texts(book: Built) -> dict[str, Cell]:
+    workbook = load_workbook(BytesIO(book.data))
+    return {
+        str(cell.value): cell
+        for sheet in workbook.worksheets
+        for row in sheet.iter_rows()
+        for cell in row
+        if isinstance(cell, Cell) and cell.data_type == "s"
+    }
+
+
+def test_a_text_that_no_cell_can_hold_is_cleaned(tmp_path: Path) -> None:
+    text = model_file("small").read_text("utf-8").replace("label: Shops", "label: Shops")
+    text = text.replace("label: Users,", 'label: "Us\\u0007ers _x0041_",')
+    text = text.replace('on {nodes} of "{server}".', "on {nodes}." + " again" * 400 + '"' * 300)
+    text = text.replace("source: staff list", f'source: "{"s" * 40_000}"')
+    file = tmp_path / "long.yaml"
+    file.write_text(text, "utf-8")
+    book = build(file)
+    held = stored(book.written(tmp_path))
+    message = book.results.scenarios["base"].checks["fits"].message
+    assert len(message) > 2_700
+    assert held[CHECKS]["B8"] == message
+    labels = held[INPUTS].values()
+    assert "Users _x005F_x0041_" in labels or "Users _x0041_" in labels
+    assert max(len(value) for value in labels if isinstance(value, str)) == 32_767
+
+
+def test_a_catalog_value_that_is_not_known_is_a_text(book: Built, sheets: Workbook) -> None:
+    layout = layout_of(book)
+    for catalog in book.plan.model.catalogs.values():
+        table = layout.tables[catalog.id]
+        for row, entry in enumerate(catalog.rows.values(), table.first):
+            for field, column in table.columns.items():
+                cell = sheets[table.title].cell(row, column)
+                assert (cell.value == "n/a") == (field not in entry.values)
+
+
+# The file
+
+
+def test_a_reader_that_does_not_calculate_sees_every_value(book: Built, tmp_path: Path) -> None:
+    path = book.written(tmp_path)
+    held = stored(path)
+    blank = [
+        f"{title}!{cell}"
+        for title, cells in formulas(path).items()
+        for cell, formula in cells.items()
+        if held[title].get(cell) is None and '""' not in formula and not formula.endswith("_measured")
+    ]
+    assert blank == []
+
+
+def test_same_inputs_same_bytes(book: Built) -> None:
+    again = emit(book.plan, book.results, find(book.plan, book.results), MADE)
+    assert again.data == book.data
+
+
+def test_nothing_tells_when_or_where_it_was_written(book: Built) -> None:
+    with ZipFile(BytesIO(book.data)) as package:
+        assert {item.date_time for item in package.infolist()} == {(2026, 10, 1, 0, 0, 0)}
+        core = package.read("docProps/core.xml").decode()
+        texts = b"".join(package.read(name) for name in package.namelist()).decode("utf-8", "replace")
+    assert re.findall(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", core) == ["2026-10-01T00:00:00Z"] * 2
+    assert str(Path(__file__).resolve().parents[1]) not in texts
+    assert "externalLink" not in texts
+    assert "vbaProject" not in texts
+
+
+def test_the_file_is_as_valid_as_an_empty_one(book: Built, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.xlsx"
+    Workbook().save(empty)
+    validator = OpenXmlValidator(max_errors=10_000)
+    noise = len(validator.validate(str(empty)).errors)
+    found = validator.validate(str(book.written(tmp_path))).errors
+    assert len(found) <= noise, [str(item) for item in found]
+
+
+def test_names_and_titles_are_legal(book: Built, sheets: Workbook) -> None:
+    titles = [sheet.title for sheet in sheets.worksheets]
+    assert titles[:4] == ["Summary", "Inputs", "Model", "Checks"]
+    assert titles[-2:] == ["Units", "About"]
+    assert all(len(title) <= 31 and not re.search(r"[\[\]:*?/\\]", title) for title in titles)
+    folded = [name.casefold() for name in sheets.defined_names]
+    assert len(set(folded)) == len(folded)
+
+
+# Screen and paper
+
+
+def test_every_sheet_prints_in_landscape_within_its_width(sheets: Workbook) -> None:
+    for sheet in sheets.worksheets:
+        assert sheet.page_setup.orientation == "landscape"
+        assert sheet.sheet_properties.pageSetUpPr is not None
+        assert sheet.sheet_properties.pageSetUpPr.fitToPage
+        assert (sheet.page_setup.fitToWidth or 0) >= 1
+        footer, header = sheet.HeaderFooter.oddFooter, sheet.HeaderFooter.oddHeader
+        assert footer is not None
+        assert footer.right is not None
+        assert footer.right.text == "Page &P of &N"
+        assert str(header)
+        assert sheet.print_area
+
+
+def test_tables_keep_their_heads_in_sight(book: Built, sheets: Workbook) -> None:
+    for title in (INPUTS, MODEL, CHECKS):
+        assert sheets[title].freeze_panes == "F6"
+        assert sheets[title].print_title_rows == "$4:$5"
+    for table in layout_of(book).tables.values():
+        assert sheets[table.title].freeze_panes == "C7"
+        assert sheets[table.title].auto_filter.ref
+
+
+def test_the_summary_is_one_page_with_its_charts(book: Built, sheets: Workbook) -> None:
+    sheet = sheets[SUMMARY]
+    assert (sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight) == (1, 1)
+    model = book.plan.model
+    priced = [option for option in (model.decision.options.values() if model.decision else ()) if option.cost]
+    assert len(charts_of(book)) == len(model.charts) + bool(priced)
+
+
+def charts_of(book: Built) -> list[str]:
+    with ZipFile(BytesIO(book.data)) as package:
+        return [
+            package.read(name).decode() for name in package.namelist() if name.startswith("xl/charts/chart")
+        ]
+
+
+def test_charts_read_live_cells_and_hold_what_they_show() -> None:
+    book = built("llm-serving")
+    held = load_workbook(BytesIO(book.data), data_only=True)
+    for chart in charts_of(book):
+        numbers = re.findall(r"<numRef><f>'Summary'!([^<]*)</f><numCache>(.*?)</numCache>", chart)
+        assert numbers
+        for area, cache in numbers:
+            shown = [float(value) for value in re.findall(r"<v>([^<]*)</v>", cache)]
+            assert shown == pytest.approx([cell.value for cell in area_cells(held[SUMMARY], area)], rel=1e-14)
+
+
+def area_cells(sheet: Worksheet, area: str) -> list[Cell]:
+    first, _, last = area.replace("$", "").partition(":")
+    rows = sheet[f"{first}:{last or first}"]
+    return [cell for row in rows for cell in row if isinstance(cell, Cell)]
+
+
+def test_charts_are_described_in_words() -> None:
+    with ZipFile(BytesIO(built("llm-serving").data)) as package:
+        drawing = package.read("xl/drawings/drawing1.xml").decode()
+    described = re.findall(r'descr="([^"]+)"', drawing)
+    assert len(described) == len(charts_of(built("llm-serving")))
+    assert described[0].startswith("Cost by option, USD/month.")
