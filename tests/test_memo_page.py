@@ -85,6 +85,18 @@ def test_every_citation_leads_to_the_line_of_its_number(memo: Memo) -> None:
         assert line.split()[0].rstrip() == mark, link.get("href")
 
 
+def test_a_cited_line_leads_back_to_the_sections_that_cite_it(memo: Memo) -> None:
+    cited = memo.page.xpath(
+        "//section[@id='recommendation' or @id='why' or @id='change' or @id='options']//a[sup]"
+    )
+    for link in cited:
+        section = link.xpath("ancestor::section/@id")[0]
+        line = memo.page.get_element_by_id(link.get("href")[1:])
+        if line.get("id").startswith("fact-"):
+            continue
+        assert f"#{section}" in line.xpath(".//a/@href"), (section, line.get("id"))
+
+
 def test_figures_and_headline_cite(memo: Memo) -> None:
     cited = memo.page.xpath("//section[@id='recommendation' or @id='why' or @id='options']//data")
     assert cited

@@ -27,29 +27,30 @@ from capgraph.emit.memo.view import (
 from capgraph.model import Choose, Given, Lookup, Quantity, Row, Value
 from capgraph.notation import show_given, show_value
 
+Backlinks = Mapping[str, tuple[str, ...]]
 View = TypeVar("View", StepView, AssumptionView)
 
 
-def step_groups(case: Case) -> tuple[StepGroup, ...]:
+def step_groups(case: Case, cited: Backlinks) -> tuple[StepGroup, ...]:
     """Return the computed quantities that the memo cites, by section, in reading order."""
     places = case.citations.places
     targets = [name for name, place in places.items() if place.anchor.startswith("step-")]
     chain = derive(case.plan, case.results.selected, case.result, targets)
     lines = {line.quantity.id: line for line in chain}
     views = [
-        (entry.section, _step(case, lines[entry.id]))
+        (entry.section, _step(case, lines[entry.id], cited))
         for entry in in_reading_order(case.plan)
         if entry.id in lines and entry.id in targets
     ]
     return tuple(StepGroup(title, tuple(steps)) for title, steps in _by_section(views).items())
 
 
-def _step(case: Case, line: Line) -> StepView:
+def _step(case: Case, line: Line, cited: Backlinks) -> StepView:
     entry = line.quantity
     place = case.citations.places[entry.id]
     return StepView(
         place.anchor, place.mark, case.citations.figure(entry.id), case.citations.formula(line.formula),
-        typeset(line.numbers), entry.provenance.source, entry.provenance.as_of,
+        typeset(line.numbers), entry.provenance.source, entry.provenance.as_of, cited.get(place.anchor, ()),
     )  # fmt: skip
 
 
@@ -60,17 +61,17 @@ def _by_section(views: Iterable[tuple[str, View]]) -> Mapping[str, list[View]]:
     return groups
 
 
-def assumption_groups(case: Case) -> tuple[AssumptionGroup, ...]:
+def assumption_groups(case: Case, cited: Backlinks) -> tuple[AssumptionGroup, ...]:
     """Return every input, by section, in reading order."""
     views = [
-        (entry.section, _assumption(case, entry))
+        (entry.section, _assumption(case, entry, cited))
         for entry in in_reading_order(case.plan)
         if entry.is_input and entry.id in case.citations.places
     ]
     return tuple(AssumptionGroup(title, tuple(inputs)) for title, inputs in _by_section(views).items())
 
 
-def _assumption(case: Case, entry: Quantity) -> AssumptionView:
+def _assumption(case: Case, entry: Quantity, cited: Backlinks) -> AssumptionView:
     place, limits = case.citations.places[entry.id], entry.limits
     setting = case.plan.model.scenarios[case.results.selected].settings.get(entry.id)
     ranged = limits.low is not None and limits.high is not None
@@ -84,6 +85,7 @@ def _assumption(case: Case, entry: Quantity) -> AssumptionView:
         standing=standing(entry),
         scenario=setting is not None and setting.value != _default(entry),
         effect=_effect(case, entry.id),
+        cited=cited.get(place.anchor, ()),
     )
 
 

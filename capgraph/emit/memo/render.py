@@ -14,6 +14,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from capgraph.analysis.derivation import ancestors
 from capgraph.emit.artifact import Artifact, Making
 from capgraph.emit.fonts import font_faces
+from capgraph.emit.memo.backlinks import backlinks
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.change import change, swing_views
 from capgraph.emit.memo.charts import draw
@@ -55,6 +56,9 @@ def view(
     result = results.scenarios[selected]
     case = Case(plan, results, findings, cite(plan, result, selected, ancestors(plan, _shown(plan))))
     options, swings = option_views(case), swing_views(case)
+    asked, why, changes = recommendation(case), deciding(case), change(case)
+    key_figures = tuple(case.citations.figure(name) for name in model.key_figures)
+    cited = backlinks(asked, why if asked else key_figures, options, changes)
     return Memo(
         title=model.title,
         description=model.description,
@@ -66,17 +70,17 @@ def view(
         version=made.version,
         timestamp=made.timestamp,
         command=made.command,
-        recommendation=recommendation(case),
-        why=deciding(case),
+        recommendation=asked,
+        why=why,
         options=options,
         rules=rule_views(case),
-        change=change(case),
-        key_figures=tuple(case.citations.figure(name) for name in model.key_figures),
-        steps=step_groups(case),
+        change=changes,
+        key_figures=key_figures,
+        steps=step_groups(case, cited),
         swings=swings,
         levers=lever_views(case),
         together=together_view(case),
-        assumptions=assumption_groups(case),
+        assumptions=assumption_groups(case, cited),
         rows=row_views(case),
         checks=check_views(case),
         cost_labels=cost_labels(case),

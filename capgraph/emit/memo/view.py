@@ -156,6 +156,8 @@ class StepView:
     numbers: str
     source: str
     as_of: str
+    cited: tuple[str, ...]
+    """Ids of the sections that cite it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,7 @@ class AssumptionView:
     """The selected scenario sets it, so the model's base value does not hold."""
     effect: str
     """How far the target moves over the range."""
+    cited: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
