@@ -149,6 +149,41 @@ def print_schema(
     run_schema(output, context.obj)
 
 
+@app.command()
+def explain(
+    context: typer.Context,
+    code: Annotated[str | None, typer.Argument(metavar="[CODE]", help="As in CG401 [all codes].")] = None,
+) -> None:
+    """Print what a message means, with a wrong example, a right one and the way out."""
+    from capgraph.cli.reference import run_explain
+
+    run_explain(code, context.obj)
+
+
+@app.command()
+def functions(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Print the functions, reductions and operators of formulas."""
+    from capgraph.cli.reference import run_functions
+
+    run_functions(as_json)
+
+
+@app.command()
+def units(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Print the units and prefixes."""
+    from capgraph.cli.reference import run_units
+
+    run_units(as_json)
+
+
+@app.command()
+def doctor() -> None:
+    """Print what is installed and whether it works; exit with 1 if a build would fail."""
+    from capgraph.cli.reference import run_doctor
+
+    run_doctor()
+
+
 def run() -> None:
     """Run the command line; what nobody foresaw is our bug, and says so."""
     # A compilation makes a hundred thousand small objects that all live to the end: collecting often finds nothing.

@@ -1,0 +1,1 @@
+"""What `explain`, `functions`, `units` and `doctor` tell: pages as data files, and tables of the compiler."""
