@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from fractions import Fraction
 from itertools import product
@@ -209,3 +211,16 @@ def test_doctor_exits_with_1_where_a_build_would_fail(tmp_path: Path) -> None:
             r"^NO  reports .* is a file\n +do this: move it, or build with -o DIR$", text, re.MULTILINE
         )
         assert invoked("build", "llm-serving", "--only", "json")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("missing", "lines"), [("networkx", ["models"]), ("weasyprint", ["Pango"]), ("numpy", ["models"])]
+)
+def test_doctor_goes_on_where_a_library_is_broken(missing: str, lines: list[str]) -> None:
+    program = f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['capgraph', 'doctor']\n"
+    program += "from capgraph.cli.main import run; run()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    assert set(lines) <= set(re.findall(r"^NO  (\w+) +cannot be tried: ", done.stdout, re.MULTILINE))

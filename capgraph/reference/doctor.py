@@ -5,6 +5,8 @@ Invariant: each thing is tried as a build uses it, not looked up; nothing is wri
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import platform
 import re
@@ -12,7 +14,7 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -45,12 +47,20 @@ def examine() -> Iterator[Finding]:
     yield _python()
     yield Finding(DISTRIBUTION, True, f"{capgraph.__version__}, in {Path(capgraph.__file__).parent}")
     yield from map(library, requirements())
-    yield _fonts()
+    yield _tried("fonts", _fonts)
     yield _templates()
     yield writable(Path("reports"))
-    yield _models()
-    yield _pages()
+    yield _tried("models", _models)
+    yield _tried("Pango", _pages)
     yield _office()
+
+
+def _tried(name: str, check: Callable[[], Finding]) -> Finding:
+    """Try one thing; one that cannot even be tried for want of a library does not work."""
+    try:
+        return check()
+    except ImportError as error:
+        return Finding(name, False, f"cannot be tried: {error}", "get the libraries right first")
 
 
 def _python() -> Finding:
@@ -97,10 +107,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _fonts() -> Finding:
     from capgraph.emit.fonts import font_faces
 
-    try:
-        missing = [face.path.name for face in font_faces() if not face.path.is_file()]
-    except ModuleNotFoundError as error:
-        return Finding("fonts", False, str(error), f"{sys.executable} -m pip install {error.name}")
+    missing = [face.path.name for face in font_faces() if not face.path.is_file()]
     told = (
         f"{', '.join(missing)} missing"
         if missing
@@ -148,13 +155,13 @@ def _models() -> Finding:
 def _pages() -> Finding:
     """Lay out a page as the memo does, which loads Pango, HarfBuzz and Fontconfig."""
     try:
-        import weasyprint
-
+        # What it cannot load it says on standard output, at length.
+        with contextlib.redirect_stdout(io.StringIO()):
+            import weasyprint
         page = weasyprint.HTML(string="<p>capgraph</p>").write_pdf()
-    except (ImportError, OSError) as error:
-        return Finding(
-            "Pango", False, f"pages cannot be laid out: {str(error).splitlines()[0]}", _pango_way_out()
-        )
+    except OSError as error:
+        told = f"pages cannot be laid out: {str(error).partition(': ')[0]}"
+        return Finding("Pango", False, told, _pango_way_out())
     assert page is not None
     return Finding("Pango", page.startswith(b"%PDF"), "lays out pages", _pango_way_out())
 
