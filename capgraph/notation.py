@@ -15,6 +15,7 @@ MINUS = "\u2212"
 _PLAIN_UNITS = ("", "1", "count", "ratio", "yes/no")
 # The currencies of units.txt: money is written to the cent below 1,000 and in whole units up to a million.
 _CURRENCIES = ("USD",)
+_TYPED_DIGITS = 12
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -39,6 +40,9 @@ def show_exact(value: float) -> str:
         return "0"
     if not 1e-6 <= abs(exact) < 1e15:
         return _power(exact, 6)
+    # More digits than anyone types are what a conversion leaves: 50 GB is 46.566128730773926 GiB.
+    if not exact.is_integer() and len(Decimal(repr(exact)).as_tuple().digits) > _TYPED_DIGITS:
+        return show_number(exact, 6)
     return _plain(Decimal(repr(exact)))
 
 
