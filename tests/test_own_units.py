@@ -72,3 +72,13 @@ def test_one_name_in_two_models_keeps_two_sizes() -> None:
 def test_a_known_name_is_refused() -> None:
     with pytest.raises(UnitError):
         define_base_unit("token")
+
+
+def test_a_thing_of_the_model_may_be_left_out_of_a_number(tmp_path: Path) -> None:
+    text = MODEL.replace("RACK", "12")
+    text += "  load: {unit: GB/shelf, value: 3 GiB, source: s}\n"
+    plan = compile_model(_write(tmp_path, text)).plan
+    assert plan is not None
+    results, _ = evaluate(plan)
+    assert results is not None
+    assert results.scenarios["base"].number("load") == pytest.approx(3.221225472, rel=1e-15)

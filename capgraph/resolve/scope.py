@@ -105,7 +105,7 @@ class Scope:
         given = self.unit(text.part(*found.span(2)))
         if given is None:
             return None
-        target = unit if given.dimension == unit.dimension else without_below(unit, BASIS)
+        target = unit if given.dimension == unit.dimension else without_below(unit, self._basis())
         if given.dimension != target.dimension:
             self.report(
                 "CG502",
@@ -119,6 +119,10 @@ class Scope:
         except (OverflowError, ValueError):  # too large for a double; too many digits to read
             self.report("CG207", f"`{_short(text)}` is too large for a number", text.span, "check its unit")
             return None
+
+    def _basis(self) -> frozenset[str]:
+        """Return the units that count things: those that ship, and a model's own that are no multiple of another."""
+        return BASIS | {symbol for symbol in self.units if symbol.dimension == ((str(symbol), 1),)}
 
     def limits(
         self,
