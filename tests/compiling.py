@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from capgraph.compiler import compile_model
@@ -57,13 +58,27 @@ def run_path(path: Path) -> Run:
 
 def run_text(text: str | bytes, **more: str) -> Run:
     """Compile and evaluate a model that is `text`; `more` are files beside it, by name without `.yaml`."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "case"
-        root.mkdir()
-        for name, content in more.items():
-            (root / f"{name}.yaml").write_text(content, "utf-8")
-        (root / "model.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    files = {"model": text, **more}
+    root = _folder()
+    for name, content in files.items():
+        (root / f"{name}.yaml").write_bytes(content if isinstance(content, bytes) else content.encode())
+    try:
         return run_path(root / "model.yaml")
+    finally:
+        for name in files:
+            (root / f"{name}.yaml").unlink()
+
+
+@cache
+def _folder() -> Path:
+    # One a process: to make and remove a folder takes as long as to compile a small model.
+    _KEPT.append(tempfile.TemporaryDirectory())
+    root = Path(_KEPT[0].name) / "case"
+    root.mkdir()
+    return root
+
+
+_KEPT: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def plan_of(text: str) -> Plan:

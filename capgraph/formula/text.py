@@ -85,7 +85,7 @@ def _binary(expr: Binary, write: Writer) -> tuple[str, int]:
         left = _at_least(expr.left, _ATOM, write)
         exponent, level = _print(expr.right, write)
         bare = level == _ATOM or (
-            isinstance(expr.right, Unary) and isinstance(expr.right.operand, Number | Reference)
+            level == _SIGN and isinstance(expr.right, Unary) and isinstance(expr.right.operand, Number | Reference)
         )
         return f"{left}^{exponent if bare else f'({exponent})'}", _POWER
     level = _LEVEL[expr.op]
