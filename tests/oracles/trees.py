@@ -17,7 +17,7 @@ from openpyxl.workbook.defined_name import DefinedName
 from capgraph.calculate import calculate
 from capgraph.diagnostics import Source, Span
 from capgraph.emit.xlsx.formula import Kind, print_excel
-from capgraph.formula.tree import Binary, BinaryOp, Call, Expr, Number, Reference, Scale, Truth, Unary
+from capgraph.formula.tree import Binary, BinaryOp, Call, Expr, Number, Reduce, Reference, Scale, Truth, Unary
 from capgraph.plan import Compute, Plan, Read, Step
 from oracles.cells import Cell, same
 from oracles.workbooks import built
@@ -44,6 +44,10 @@ class Plainly:
     def missing(self, name: str) -> Kind | None:
         """Return what a fetched field holds."""
         return self.fetched.get(name)
+
+    def reduced(self, node: Reduce) -> str:
+        """Return nothing: these formulas have no reductions."""
+        return ""
 
     def exact(self, name: str) -> bool:
         """Say that texts of `word` differ by case."""

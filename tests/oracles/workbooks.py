@@ -18,7 +18,7 @@ from capgraph.results import Results
 MODELS = Path(__file__).with_name("models")
 MADE = Making("0.1.0", "2026-10-01T00:00:00", "capgraph build")
 SHIPPED = ("llm-serving", "published-answers")
-SMALL = ("small", "hostile")
+SMALL = ("small", "hostile", "sweeps")
 
 
 @dataclass(frozen=True)

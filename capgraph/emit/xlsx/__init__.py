@@ -14,11 +14,12 @@ from capgraph.emit.xlsx.catalogs import write_catalog
 from capgraph.emit.xlsx.checks import write_checks
 from capgraph.emit.xlsx.finish import finish
 from capgraph.emit.xlsx.inputs import write_inputs
-from capgraph.emit.xlsx.layout import ABOUT, CHECKS, INPUTS, MODEL, SUMMARY, UNITS, lay_out
+from capgraph.emit.xlsx.layout import ABOUT, CHECKS, INPUTS, MODEL, SUMMARY, SWEEPS, UNITS, lay_out
 from capgraph.emit.xlsx.model import write_model
 from capgraph.emit.xlsx.page import Book, clean
 from capgraph.emit.xlsx.split import split_formulas
 from capgraph.emit.xlsx.summary import write_summary
+from capgraph.emit.xlsx.sweeps import write_sweeps
 from capgraph.emit.xlsx.units import write_units
 from capgraph.findings import Findings
 from capgraph.plan import Plan
@@ -32,7 +33,8 @@ def emit(plan: Plan, results: Results, findings: Findings, made: Making) -> Arti
     plan, results = split_formulas(plan, results)
     layout = lay_out(plan, results, findings)
     book = Book()
-    pages = {title: book.page(title) for title in (SUMMARY, INPUTS, MODEL, CHECKS)}
+    calculated = (SUMMARY, INPUTS, MODEL, *((SWEEPS,) if layout.sweeps else ()), CHECKS)
+    pages = {title: book.page(title) for title in calculated}
     catalogs = [
         (book.page(layout.tables[catalog.id].title), catalog) for catalog in plan.model.catalogs.values()
     ]
@@ -40,6 +42,8 @@ def emit(plan: Plan, results: Results, findings: Findings, made: Making) -> Arti
     write_summary(pages[SUMMARY], layout, results)
     write_inputs(pages[INPUTS], layout, results)
     write_model(pages[MODEL], layout, results)
+    if layout.sweeps:
+        write_sweeps(pages[SWEEPS], layout, results)
     write_checks(pages[CHECKS], layout, results)
     for page, catalog in catalogs:
         write_catalog(page, layout, catalog)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from openpyxl.chart import BarChart
+from openpyxl.chart import BarChart, ScatterChart
 from openpyxl.chart.axis import ChartLines
 from openpyxl.chart.data_source import (
     AxDataSource,
@@ -22,7 +23,9 @@ from openpyxl.chart.data_source import (
     StrVal,
 )
 from openpyxl.chart.label import DataLabelList
-from openpyxl.chart.series import Series, SeriesLabel
+from openpyxl.chart.legend import Legend
+from openpyxl.chart.marker import Marker
+from openpyxl.chart.series import Series, SeriesLabel, XYSeries
 from openpyxl.chart.shapes import GraphicalProperties
 from openpyxl.chart.text import RichText, Text
 from openpyxl.chart.title import Title
@@ -40,6 +43,13 @@ from capgraph.notation import show_value
 
 # From dark to light, so that neighbours differ in a grey print too.
 _SHAPE = "#,##0"
+_STROKES = ("1F3864", "C55A11", "548235", "7F6000")
+_DASHES: tuple[Literal["solid", "dash", "sysDot", "lgDashDot"], ...] = (
+    "solid",
+    "dash",
+    "sysDot",
+    "lgDashDot",
+)
 _FILLS = ("1F3864", "8FAADC", "2E75B6", "D6DCE5", "548235", "C5E0B4", "7F6000", "FFE699")
 
 
@@ -75,6 +85,78 @@ class Bars:
         return f"{self.title}. {'; '.join(lines)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """A chart of lines over numbers, such as costs over a growing demand."""
+
+    title: str
+    over: str
+    points: Strip
+    series: tuple[tuple[Strip, Strip], ...]
+    """Each series' name and numbers."""
+    scale: Literal["linear", "log"]
+
+    @property
+    def alternative(self) -> str:
+        """Return the chart in words: where each curve starts and ends."""
+        ends = [
+            value for value in (self.points.values[0], self.points.values[-1]) if isinstance(value, float)
+        ]
+        across = " to ".join(show_value(value) for value in ends)
+        lines = [
+            f"{label.values[0]} from {show_value(numbers.values[0])} to {show_value(numbers.values[-1])}"
+            for label, numbers in self.series
+            if numbers.values
+        ]
+        return f"{self.title}, for {self.over} from {across}: {'; '.join(lines)}"
+
+
+def draw_curves(page: Page, curves: Curves, anchor: str, width: int, height: int) -> None:
+    """Put a chart of lines on a sheet; sizes in centimetres."""
+    chart = ScatterChart()
+    chart.style = 10
+    chart.scatterStyle = "lineMarker"
+    chart.title = _title(curves.title)
+    chart.x_axis.title = _title(curves.over, 900)
+    for number, (label, numbers) in enumerate(curves.series):
+        chart.series.append(_curve(number, label, numbers, curves.points))
+    if curves.scale == "log":
+        chart.x_axis.scaling.logBase = 10
+    chart.legend = Legend()
+    chart.legend.position = "b"
+    chart.x_axis.delete = chart.y_axis.delete = False
+    chart.y_axis.numFmt = chart.x_axis.numFmt = _SHAPE
+    chart.y_axis.majorGridlines = ChartLines(spPr=GraphicalProperties(ln=LineProperties(solidFill="D9D9D9")))
+    chart.x_axis.majorGridlines = None
+    chart.x_axis.txPr = chart.y_axis.txPr = _text(900)
+    chart.width = width
+    chart.height = height
+    _add(page, chart, anchor, curves.alternative)
+
+
+def _curve(number: int, label: Strip, numbers: Strip, points: Strip) -> XYSeries:
+    series = XYSeries(
+        idx=number,
+        order=number,
+        tx=SeriesLabel(strRef=StrRef(f=label.address, strCache=_strings(label.values))),
+        xVal=AxDataSource(numRef=NumRef(f=points.address, numCache=_numbers(points.values, _SHAPE))),
+        yVal=NumDataSource(numRef=NumRef(f=numbers.address, numCache=_numbers(numbers.values, _SHAPE))),
+        smooth=False,
+    )
+    # Strokes differ as well as colours.
+    line = LineProperties(
+        solidFill=_STROKES[number % len(_STROKES)], w=22_000, prstDash=_DASHES[number % len(_DASHES)]
+    )
+    series.spPr = GraphicalProperties(ln=line)
+    series.marker = Marker(symbol="none")
+    return series
+
+
+def _add(page: Page, chart: BarChart | ScatterChart, anchor: str, alternative: str) -> None:
+    page.sheet.add_chart(chart, anchor)
+    page.book.alternatives.setdefault(page.title, []).append(clean(alternative))
+
+
 def draw(page: Page, bars: Bars, anchor: str, width: int, height: int) -> None:
     """Put a chart on a sheet; sizes in centimetres."""
     chart = BarChart()
@@ -87,8 +169,9 @@ def draw(page: Page, bars: Bars, anchor: str, width: int, height: int) -> None:
     for number, (label, numbers) in enumerate(bars.series):
         chart.series.append(_series(number, label, numbers, bars))
     chart.legend.position = "b"
-    if not bars.stacked:
+    if len(bars.series) == 1:
         chart.legend = None
+    if not bars.stacked:
         chart.dataLabels = DataLabelList()
         chart.dataLabels.showVal = True
         for other in ("showSerName", "showCatName", "showLegendKey", "showPercent", "showLeaderLines"):
@@ -104,7 +187,7 @@ def draw(page: Page, bars: Bars, anchor: str, width: int, height: int) -> None:
     chart.x_axis.txPr = chart.y_axis.txPr = _text(900)
     chart.width = width
     chart.height = height
-    page.sheet.add_chart(chart, anchor)
+    _add(page, chart, anchor, bars.alternative)
 
 
 def _series(number: int, label: Strip, numbers: Strip, bars: Bars) -> Series:
@@ -132,9 +215,9 @@ def _numbers(values: Sequence[float | str], shape: str) -> NumData:
     return NumData(formatCode=shape, ptCount=len(values), pt=points)
 
 
-def _title(text: str) -> Title:
+def _title(text: str, size: int = 1100) -> Title:
     title = Title(overlay=False)
-    properties = CharacterProperties(sz=1100, b=True)
+    properties = CharacterProperties(sz=size, b=size > 1000)
     run = RegularTextRun(rPr=properties, t=clean(text))
     paragraph = Paragraph(pPr=ParagraphProperties(defRPr=properties), r=[run])
     title.tx = Text(rich=RichText(bodyPr=RichTextProperties(), p=[paragraph]))

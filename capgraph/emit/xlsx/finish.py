@@ -7,7 +7,7 @@ the file tells when or on which machine it was written.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BytesIO
@@ -40,7 +40,10 @@ _STRINGS_RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relat
 
 
 def finish(
-    data: bytes, cached: Mapping[str, Mapping[str, Cached]], timestamp: str, alternatives: Mapping[str, str]
+    data: bytes,
+    cached: Mapping[str, Mapping[str, Cached]],
+    timestamp: str,
+    alternatives: Mapping[str, Sequence[str]],
 ) -> bytes:
     """Fill in the values, by sheet title in the order of the sheets, and fix every time to the timestamp."""
     moment = datetime.fromisoformat(timestamp)
@@ -59,9 +62,12 @@ def _parts(
     source: ZipFile,
     cached: Mapping[str, Mapping[str, Cached]],
     moment: datetime,
-    alternatives: Mapping[str, str],
+    alternatives: Mapping[str, Sequence[str]],
 ) -> Iterator[tuple[str, bytes]]:
     sheets = {f"xl/worksheets/sheet{number}.xml": values for number, values in enumerate(cached.values(), 1)}
+    # openpyxl numbers the drawings by the order of the sheets that have any.
+    with_charts = (alternatives[title] for title in cached if title in alternatives)
+    drawings = {f"xl/drawings/drawing{number}.xml": charts for number, charts in enumerate(with_charts, 1)}
     texts = _Texts()
     for name in source.namelist():
         part = source.read(name)
@@ -71,8 +77,8 @@ def _parts(
             part = _TIME.sub(rf"\g<1>{moment:%Y-%m-%dT%H:%M:%SZ}\g<3>", part.decode()).encode()
         elif name == "xl/styles.xml":
             part = _in_order(part)
-        elif name.startswith("xl/drawings/drawing"):
-            part = _described(part.decode(), alternatives).encode()
+        elif name in drawings:
+            part = _described(part.decode(), drawings[name]).encode()
         elif name == "xl/_rels/workbook.xml.rels":
             relation = (
                 f'<Relationship Id="texts" Type="{_STRINGS_RELATION}" Target="/{_STRINGS}"/></Relationships>'
@@ -137,8 +143,8 @@ def _in_order(styles: bytes) -> bytes:
     return etree.tostring(tree, xml_declaration=True, encoding="UTF-8")
 
 
-def _described(xml: str, alternatives: Mapping[str, str]) -> str:
+def _described(xml: str, charts: Sequence[str]) -> str:
     """Give each chart the text that a screen reader says for it."""
-    for name, text in alternatives.items():
-        xml = xml.replace(f'name="{name}"', f'name="{name}" descr={quoteattr(text)}')
+    for number, text in enumerate(charts, 1):
+        xml = xml.replace(f'name="Chart {number}"', f'name="Chart {number}" descr={quoteattr(text)}')
     return xml

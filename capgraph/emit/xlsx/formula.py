@@ -20,6 +20,7 @@ from capgraph.formula.tree import (
     Call,
     Expr,
     Number,
+    Reduce,
     Reference,
     Scale,
     Text,
@@ -52,6 +53,9 @@ class Spelling(Protocol):
 
     def missing(self, name: str) -> Kind | None:
         """Return what a quantity holds if it may hold "n/a" instead, else nothing."""
+
+    def reduced(self, node: Reduce) -> str:
+        """Return the formula of a reduction over a sweep's cells."""
 
     def exact(self, name: str) -> bool:
         """Say whether two texts that the quantity may hold differ by case alone, or may once a reader adds some."""
@@ -118,6 +122,8 @@ def _print(node: Expr, operands: Sequence[_Operand], spelling: Spelling) -> _Pie
             )
         case Call():
             return _call(node.function, operands)
+        case Reduce():
+            return _Piece(spelling.reduced(node), _ATOM)
         case _:
             assert_never(node)
 

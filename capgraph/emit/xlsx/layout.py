@@ -14,14 +14,17 @@ from capgraph.emit.xlsx.names import allot_names, sheet_titles
 from capgraph.emit.xlsx.shapes import row_shapes
 from capgraph.emit.xlsx.split import is_part
 from capgraph.emit.xlsx.stacks import Stack, stacks
+from capgraph.emit.xlsx.swept import Swept, lay_out_sweeps
 from capgraph.findings import Findings
 from capgraph.model import Catalog, Choose
 from capgraph.plan import Plan, Read
 from capgraph.results import Results
 
-SUMMARY, INPUTS, MODEL, CHECKS, UNITS, ABOUT = "Summary", "Inputs", "Model", "Checks", "Units", "About"
+SUMMARY, INPUTS, MODEL, SWEEPS, CHECKS, UNITS, ABOUT = (
+    "Summary", "Inputs", "Model", "Sweeps", "Checks", "Units", "About",
+)  # fmt: skip
 # Later sheets keep their titles free: a catalog of that name gets another title from the first day.
-LATER = ("Sweeps", "Sensitivity", "Levers", "Options")
+LATER = ("Sensitivity", "Levers", "Options")
 
 LABEL, NAME, UNIT, ACTIVE, BASE, FIRST = 1, 2, 3, 4, 5, 6
 """Columns of Inputs, Model and Checks; `FIRST` is the first scenario's."""
@@ -79,6 +82,7 @@ class Layout:
     checks: tuple[Line, ...]
     units: tuple[Line, ...]
     tables: Mapping[str, Table]
+    sweeps: Mapping[str, Swept]
     stacks: tuple[Stack, ...]
     names: Mapping[Key, str]
     rows: Mapping[str, Mapping[Key, int]]
@@ -122,8 +126,9 @@ def lay_out(plan: Plan, results: Results, findings: Findings) -> Layout:
     )}  # fmt: skip
     tables = _tables(plan.model.catalogs)
     shapes = row_shapes(plan, results)
+    sweeps = lay_out_sweeps(plan, FIRST_ROW)
     names = allot_names(_wanted_names(plan, measured, piles))
-    return Layout(plan, scenarios, inputs, model, checks, units, tables, piles, names, rows, shapes)
+    return Layout(plan, scenarios, inputs, model, checks, units, tables, sweeps, piles, names, rows, shapes)
 
 
 def measured_quantities(plan: Plan) -> tuple[str, ...]:
@@ -225,7 +230,7 @@ def constants(plan: Plan, piles: Sequence[Stack]) -> Mapping[str, float]:
 
 
 def _tables(catalogs: Mapping[str, Catalog]) -> Mapping[str, Table]:
-    fixed = (SUMMARY, INPUTS, MODEL, CHECKS, UNITS, ABOUT, *LATER)
+    fixed = (SUMMARY, INPUTS, MODEL, SWEEPS, CHECKS, UNITS, ABOUT, *LATER)
     titles = sheet_titles(catalogs, fixed)
     tables = {}
     for title, catalog in zip(titles, catalogs.values(), strict=True):

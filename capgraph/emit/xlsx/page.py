@@ -54,8 +54,8 @@ class Book:
 
     workbook: Workbook = field(default_factory=Workbook)
     cached: dict[str, dict[str, Cached]] = field(default_factory=dict)
-    alternatives: dict[str, str] = field(default_factory=dict)
-    """By a drawing's name, what a screen reader says for it."""
+    alternatives: dict[str, list[str]] = field(default_factory=dict)
+    """By sheet, what a screen reader says for each of its charts."""
     _looks: dict[tuple[Role, str, bool], StyleArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

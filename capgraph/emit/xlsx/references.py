@@ -13,8 +13,11 @@ from functools import cached_property
 from openpyxl.utils import get_column_letter
 
 from capgraph.emit.xlsx.formula import Kind
-from capgraph.emit.xlsx.layout import INPUTS, Key, Layout
+from capgraph.emit.xlsx.layout import ACTIVE, INPUTS, SWEEPS, Key, Layout
 from capgraph.emit.xlsx.names import quoted
+from capgraph.emit.xlsx.reductions import reduction_formula
+from capgraph.emit.xlsx.swept import Swept
+from capgraph.formula.tree import Reduce
 from capgraph.model import Choose
 from capgraph.plan import Fetch, Plan
 
@@ -73,6 +76,12 @@ class ByName:
         """Say whether case may tell two of the quantity's texts apart."""
         return self.domains.exact(name)
 
+    def reduced(self, node: Reduce) -> str:
+        """Return a reduction over the active column of its sweep."""
+        return reduction_formula(
+            node, self.layout.sweeps[node.sweep], quoted(SWEEPS), f"${get_column_letter(ACTIVE)}"
+        )
+
 
 @dataclass(frozen=True)
 class InColumn(ByName):
@@ -95,8 +104,40 @@ class InColumn(ByName):
         cell = f"{self._letter}{row}"
         return cell if title == self.title else f"{quoted(title)}!{cell}"
 
+    def reduced(self, node: Reduce) -> str:
+        """Return a reduction over this column of its sweep."""
+        return reduction_formula(node, self.layout.sweeps[node.sweep], quoted(SWEEPS), self._letter)
+
     def given(self, key: Key) -> tuple[str, str]:
         """Return the cells on Inputs that hold a key's override in this scenario, and its base value."""
         row = self.layout.rows[INPUTS][key]
         sheet = quoted(INPUTS)
         return f"{sheet}!{self._letter}{row}", f"{sheet}!$E{row}"
+
+
+@dataclass(frozen=True)
+class AtPoint(ByName):
+    """A column at one point of a sweep: what moves by its cell at that point, the rest as outside the sweep."""
+
+    outer: ByName
+    letter: str
+    swept: Swept
+    offset: int
+
+    def quantity(self, name: str) -> str:
+        """Return a quantity's cell at this point, or what it is outside."""
+        return self.place(("step", name))
+
+    def place(self, key: Key) -> str:
+        """Return a helper row's cell at this point, or what it is outside."""
+        kind, name = key
+        if (kind, name) in self.swept.blocks:
+            return f"{self.letter}{self.swept.blocks[kind, name] + self.offset}"
+        if not isinstance(self.outer, InColumn):
+            return self.outer.place(key)
+        title, row = self.layout.home(key)
+        return f"{quoted(title)}!{self.letter}${row}"
+
+    def reduced(self, node: Reduce) -> str:
+        """Return a reduction over another sweep, which does not move with this one."""
+        return self.outer.reduced(node)

@@ -13,7 +13,19 @@ from capgraph.calculate import calculate
 from capgraph.emit.xlsx.formula import Kind, print_excel
 from capgraph.evaluate import scenario_overrides, scenario_result
 from capgraph.formula.functions import FUNCTIONS
-from capgraph.formula.tree import Binary, Call, Expr, Reference, Scale, Unary, children, references, walk
+from capgraph.formula.tree import (
+    Binary,
+    Call,
+    Expr,
+    Reduce,
+    Reference,
+    Scale,
+    Unary,
+    children,
+    reductions,
+    references,
+    walk,
+)
 from capgraph.plan import Compute, Plan, Step
 from capgraph.results import Results
 
@@ -54,7 +66,8 @@ def is_part(name: str) -> bool:
 
 
 def _steps(step: Step) -> Iterator[Step]:
-    if not isinstance(step, Compute) or len(tuple(walk(step.expr))) <= _SMALL:
+    # What a reduction takes moves with its sweep, and is no step of its own outside of it.
+    if not isinstance(step, Compute) or len(tuple(walk(step.expr))) <= _SMALL or reductions(step.expr):
         yield step
         return
     splitter = _Splitter(step.id)
@@ -75,6 +88,9 @@ class _Ids:
 
     def missing(self, name: str) -> Kind | None:
         return "number"
+
+    def reduced(self, node: Reduce) -> str:
+        return ""
 
     def exact(self, name: str) -> bool:
         return False

@@ -40,6 +40,7 @@ class Role(Enum):
     HEADER_LINK = "capgraph header link"
     SECTION = "capgraph section"
     LABEL = "capgraph label"
+    BLOCK = "capgraph block"
     NAME = "capgraph name"
     UNIT = "capgraph unit"
     NOTE = "capgraph note"
@@ -80,6 +81,7 @@ _LOOKS = {
     ),
     Role.SECTION: _Look(NAVY, bold=True, fill=PALE_BLUE, down="center"),
     Role.LABEL: _Look(wrap=True),
+    Role.BLOCK: _Look(bold=True, wrap=True),
     Role.NAME: _Look(GREY, size=9),
     Role.UNIT: _Look(GREY, size=9, indent=1),
     Role.NOTE: _Look(GREY, size=9, wrap=True, indent=1),

@@ -13,7 +13,7 @@ from capgraph.emit.xlsx.charts import Bars, Strip, draw
 from capgraph.emit.xlsx.decision import NO_RULE, headlines, verdict_label
 from capgraph.emit.xlsx.layout import CHECKS, FIRST, INPUTS, LABELS_ROW, SUMMARY, Layout
 from capgraph.emit.xlsx.names import quoted
-from capgraph.emit.xlsx.page import Page, at, clean, fixed
+from capgraph.emit.xlsx.page import Page, at, fixed
 from capgraph.emit.xlsx.paper import set_up_single
 from capgraph.emit.xlsx.references import ByName, Domains
 from capgraph.emit.xlsx.stacks import Stack
@@ -126,10 +126,8 @@ def _draw_charts(tables: Tables, costs: tuple[int, int] | None, piles: Sequence[
     drawn = [(_cost_bars(tables, *costs), _COST_CHART)] if costs is not None else []
     drawn += [(_stack_bars(tables, pile, start), _STACK_CHART) for pile, start in piles]
     row = _TABLE_ROW
-    for number, (bars, (width, height)) in enumerate(drawn, 1):
+    for bars, (width, height) in drawn:
         draw(tables.page, bars, at(row, _CHART), width, height)
-        # openpyxl names the drawings of a sheet so.
-        tables.page.book.alternatives[f"Chart {number}"] = clean(bars.alternative)
         row += math.ceil(height / 2.54 * 72 / ROW_HEIGHT) + 1
     return row
 

@@ -16,6 +16,7 @@ from capgraph.formula.tree import (
     Call,
     Expr,
     Number,
+    Reduce,
     Reference,
     Scale,
     Text,
@@ -74,10 +75,20 @@ def _say(node: Expr, parts: Sequence[_Phrase], label: Label) -> _Phrase:
         case Call(function="if"):
             condition, then, otherwise = (part.text for part in parts)
             return _Phrase(f"if {condition}, then {then}, else {otherwise}", 0)
+        case Reduce():
+            return _Phrase(_said_reduction(node, [part.text for part in parts]), _ATOM)
         case Call():
             return _Phrase(f"{node.function}({', '.join(part.text for part in parts)})", _ATOM)
         case _:
             assert_never(node)
+
+
+def _said_reduction(node: Reduce, parts: list[str]) -> str:
+    words = node.function
+    for part, before in ((node.value, "of"), (node.condition, "where"), (node.at, "at")):
+        if part is not None:
+            words += f" {before} {parts.pop(0)}"
+    return f"({words}, over the sweep {node.sweep})"
 
 
 def _pair(node: Binary, left: _Phrase, right: _Phrase) -> _Phrase:

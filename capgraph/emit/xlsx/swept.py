@@ -1,0 +1,132 @@
+"""Where sweeps stand: a plan's sweeps in → rows for each quantity that moves, one a point, and for each reduction.
+
+Invariant: a scenario has the column that it has on every sheet, so a reduction over its points is one formula across a
+row; a block's rows lie below each other, in the sweep's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from capgraph.formula.reductions import REDUCTIONS
+from capgraph.formula.tree import Expr, Reduce, Reference, reductions
+from capgraph.plan import Compute, Fetch, Plan, SweepTable
+
+CHART_ROWS = 19
+"""Rows that a sweep's charts take above its blocks."""
+
+BlockKey = tuple[str, str]
+"""`step` or `pick` and an id; `value`, `fitting`, `position`, `at` or `below` and a reduction's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """A sweep on its sheet: its heading's row, the first row of each block, its reductions by number."""
+
+    table: SweepTable
+    heading: int
+    blocks: Mapping[BlockKey, int]
+    reductions: Mapping[Reduce, int]
+
+    @property
+    def points(self) -> int:
+        """Return how many points the sweep has."""
+        return len(self.table.sweep.values)
+
+    @property
+    def over(self) -> BlockKey:
+        """Return the block of the input that is swept."""
+        return "step", self.table.sweep.over
+
+    def rows(self, key: BlockKey) -> int:
+        """Return how many rows a block has."""
+        return 1 if key[0] in ("at", "below") else self.points
+
+    def values(self, node: Reduce) -> BlockKey | None:
+        """Return the block of the values that a reduction takes: a quantity's own where it takes that alone."""
+        if isinstance(node.value, Reference) and ("step", node.value.name) in self.blocks:
+            return "step", node.value.name
+        return self.helper("value", node)
+
+    def helper(self, kind: str, node: Reduce) -> BlockKey | None:
+        """Return the helper block of a reduction, which others of the same operands share."""
+        for other, number in self.reductions.items():
+            if (kind, str(number)) in self.blocks and _operands(kind, other) == _operands(kind, node):
+                return kind, str(number)
+        return None
+
+    def node(self, number: str) -> Reduce:
+        """Return the reduction that a helper block was made for."""
+        return next(node for node, other in self.reductions.items() if str(other) == number)
+
+    def area(self, key: BlockKey, letter: str) -> str:
+        """Return a block's cells in a column, whose letter may begin with `$`."""
+        first, count = self.blocks[key], self.rows(key)
+        return f"{letter}${first}" + (f":{letter}${first + count - 1}" if count > 1 else "")
+
+
+def lay_out_sweeps(plan: Plan, first_row: int) -> Mapping[str, Swept]:
+    """Decide where the sweeps stand, one below the other."""
+    made: dict[str, Swept] = {}
+    row = first_row
+    for name, table in plan.sweeps.items():
+        found = dict.fromkeys(node for node in _reductions(plan) if node.sweep == name)
+        numbers = {node: number for number, node in enumerate(found, 1)}
+        heading, row = row, row + 1 + (CHART_ROWS if table.sweep.shows else 0)
+        blocks: dict[BlockKey, int] = {}
+        for key in _block_keys(plan, table, numbers):
+            blocks[key] = row + 1
+            row += 1 + (1 if key[0] in ("at", "below") else len(table.sweep.values))
+        made[name] = Swept(table, heading, blocks, numbers)
+        row += 1
+    return made
+
+
+def _reductions(plan: Plan) -> Iterator[Reduce]:
+    for step in plan.steps:
+        if isinstance(step, Compute):
+            yield from reductions(step.expr)
+
+
+def _block_keys(plan: Plan, table: SweepTable, numbers: Mapping[Reduce, int]) -> Iterator[BlockKey]:
+    over = table.sweep.over
+    yield "step", over
+    if any(isinstance(step, Fetch) and step.choice == over for step in plan.steps):
+        yield "pick", over
+    moving = [name for name in table.steps if name != over]
+    yield from (("step", name) for name in moving)
+    seen: set[tuple[str, tuple[Expr | None, ...]]] = set()
+    for node, number in numbers.items():
+        is_own = isinstance(node.value, Reference) and node.value.name in (over, *moving)
+        for kind in _helpers(node, is_own):
+            # Reductions of the same operands share a block.
+            if (kind, _operands(kind, node)) not in seen:
+                seen.add((kind, _operands(kind, node)))
+                yield kind, str(number)
+
+
+def _helpers(node: Reduce, is_own: bool) -> Iterator[str]:
+    """Yield the kinds of blocks that a reduction needs beside the quantities' own."""
+    if node.value is not None and not is_own:
+        yield "value"
+    if node.at is not None:
+        yield "at"
+        yield "below"
+        return
+    needed = REDUCTIONS[node.function].excel
+    if "{fitting}" in needed and node.condition is not None:
+        yield "fitting"
+    if "{position}" in needed:
+        yield "position"
+
+
+def _operands(kind: str, node: Reduce) -> tuple[Expr | None, ...]:
+    """Return what a helper block of a kind depends on."""
+    return {
+        "value": (node.value,),
+        "fitting": (node.value, node.condition),
+        "position": (node.condition,),
+        "at": (node.at,),
+        "below": (node.at,),
+    }[kind]
