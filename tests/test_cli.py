@@ -370,6 +370,17 @@ def test_why_stops_at_a_measured_value(folder: Path) -> None:
     assert "[users]" not in result.stdout
 
 
+def test_a_missing_library_is_no_bug_and_costs_no_report(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    result = run(folder, "build", "shop.yaml", "-o", "unwritten")
+    assert result.exit_code == 2
+    assert "error[CG703]" in result.stderr
+    assert "capgraph doctor" in result.stderr
+    assert list((folder / "unwritten").iterdir()) == []
+
+
 def test_diagnostics_as_json_are_one_document(folder: Path) -> None:
     (folder / "bad.yaml").write_text(
         MODEL.replace("users * size", "usres * size").replace("disk: large", "disk: lrage")

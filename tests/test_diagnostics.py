@@ -52,6 +52,10 @@ WRITTEN: dict[str, Callable[[Path], None]] = {
 }
 
 
+# A library that is missing: tests/test_cli.py.
+ELSEWHERE = {"CG703"}
+
+
 def said(folder: Path, *arguments: str) -> str:
     """Run a command where the case lies, and return what it says on standard error."""
     with inside(folder):
@@ -88,7 +92,7 @@ def test_every_code_has_a_case() -> None:
     source = Path(__file__).parents[1] / "capgraph"
     codes = {code for file in source.rglob("*.py") for code in re.findall(r'"(CG\d{3})"', file.read_text())}
     assert len(codes) > 60
-    assert codes == {name[:5] for name in (*NAMES, *WRITTEN)}
+    assert codes - ELSEWHERE == {name[:5] for name in (*NAMES, *WRITTEN)}
 
 
 def span(

@@ -64,7 +64,9 @@ def run_build(argument: str | None, output: Path | None, only: str, settings: Se
         results, findings = _evaluated(plan, settings)
     if wrong := refusal(folder, [f"{name}.{kind}" for kind in kinds]):
         stop((wrong,), settings, 2)
-    artifacts = _artifacts(plan, results, findings, _making(plan, argument, settings), kinds, stages)
+    artifacts = _artifacts(
+        plan, results, findings, _making(plan, argument, settings), kinds, stages, settings
+    )
     with stages.stage("write"):
         written = write_files(folder, artifacts)
     if isinstance(written, Diagnostic):
@@ -106,7 +108,13 @@ def _making(plan: Plan, argument: str | None, settings: Settings) -> Making:
 
 
 def _artifacts(
-    plan: Plan, results: Results, findings: Findings, made: Making, kinds: tuple[str, ...], stages: _Stages
+    plan: Plan,
+    results: Results,
+    findings: Findings,
+    made: Making,
+    kinds: tuple[str, ...],
+    stages: _Stages,
+    settings: Settings,
 ) -> tuple[Artifact, ...]:
     """Make what is asked for; the memo carries the workbook, so that is made for it too."""
     artifacts: dict[str, Artifact] = {}
@@ -117,6 +125,7 @@ def _artifacts(
             artifacts["xlsx"] = xlsx.emit(plan, results, findings, made)
     if "pdf" in kinds:
         with stages.stage("memo (PDF)"):
+            _need_pango(settings)
             from capgraph.emit import pdf, resolved
 
             artifacts["pdf"] = pdf.emit(
@@ -135,6 +144,16 @@ def _artifacts(
         name = f"{plan.model.plan or plan.model.id}.json"
         artifacts["json"] = Artifact(name, text.encode(), "application/json", "The results for programs")
     return tuple(artifacts[kind] for kind in kinds)
+
+
+def _need_pango(settings: Settings) -> None:
+    """End the process where WeasyPrint does not find the libraries that it draws text with."""
+    try:
+        import weasyprint  # noqa: F401
+    except (OSError, ImportError):
+        message = "the PDF cannot be drawn: WeasyPrint or a library that it needs (Pango) is missing"
+        way_out = "`capgraph doctor` says what to install; `--only xlsx,html` does without"
+        stop((Diagnostic("CG703", message, None, way_out),), settings, 2)
 
 
 def _report(
