@@ -83,6 +83,20 @@ def _scenario_head(page: Page, layout: Layout, column: int, scenario: str) -> No
     page.formula(HEADER_ROW, column, f"{quoted(INPUTS)}!{letter}${HEADER_ROW}", scenario, Role.HEADER_LINK)
 
 
+def name_column(layout: Layout) -> Column:
+    """Return a column that holds the names in formulas, but for very long ones."""
+    longest = max(
+        (len(name) for (kind, *_), name in layout.names.items() if kind in ("step", "pick")), default=0
+    )
+    return Column("Name in formulas", min(max(18.0, 0.85 * longest + 1), 28.0))
+
+
+def unit_column(layout: Layout) -> Column:
+    """Return a column that holds the units, but for very long ones."""
+    longest = max((len(item.unit_text) for item in layout.plan.model.quantities.values()), default=0)
+    return Column("Unit", min(max(12.0, 0.85 * longest + 3), 22.0))
+
+
 def scenario_width(layout: Layout, results: Results) -> float:
     """Return a width that holds every number of the scenarios' columns."""
     known = layout.plan.model.quantities

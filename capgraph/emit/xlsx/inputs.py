@@ -12,7 +12,7 @@ from openpyxl.styles import Font
 from openpyxl.styles.differential import DifferentialStyle
 from openpyxl.utils import get_column_letter
 
-from capgraph.emit.xlsx.grid import Column, finish_grid, write_head, write_section
+from capgraph.emit.xlsx.grid import Column, finish_grid, name_column, unit_column, write_head, write_section
 from capgraph.emit.xlsx.layout import ACTIVE, BASE, FIRST, HEADER_ROW, INPUTS, LABEL, NAME, UNIT, Layout, Line
 from capgraph.emit.xlsx.page import Page, at, fixed
 from capgraph.emit.xlsx.styles import GENERAL, Role, number_format
@@ -20,13 +20,6 @@ from capgraph.emit.xlsx.validation import input_rule
 from capgraph.model import Choose, Given, Quantity, Value
 from capgraph.results import Results
 
-_BEFORE = (
-    Column("Input", 36),
-    Column("Name in formulas", 22),
-    Column("Unit", 16),
-    Column("Active", 15),
-    Column("Base", 15),
-)
 _AFTER = (
     Column("Low", 9),
     Column("High", 9),
@@ -43,14 +36,21 @@ _NOTE = (
 
 def write_inputs(page: Page, layout: Layout, results: Results) -> None:
     """Write the sheet."""
-    write_head(page, layout, results, "Inputs", _NOTE, _BEFORE, _AFTER)
+    before = (
+        Column("Input", 36),
+        name_column(layout),
+        unit_column(layout),
+        Column("Active", 15),
+        Column("Base", 15),
+    )
+    write_head(page, layout, results, "Inputs", _NOTE, before, _AFTER)
     last_column = layout.details + len(_AFTER) - 1
     for line in layout.inputs:
         if line.kind == "heading":
             write_section(page, line.row, line.name, last_column)
         else:
             _write_input(page, layout, results, line)
-    last_row = layout.inputs[-1].row if layout.inputs else HEADER_ROW
+    last_row = layout.inputs[-1].row if layout.inputs else HEADER_ROW + 1
     scenarios = f"{fixed(HEADER_ROW, FIRST)}:{fixed(HEADER_ROW, layout.last)}"
     page.book.define(layout.names["own", "scenarios"], INPUTS, scenarios, "The scenarios' ids")
     condition = f"NOT(ISBLANK({at(HEADER_ROW + 1, FIRST)}))"

@@ -13,7 +13,7 @@ from openpyxl.styles.differential import DifferentialStyle
 from openpyxl.styles.numbers import NumberFormat
 from openpyxl.utils import get_column_letter
 
-from capgraph.emit.xlsx.grid import Column, finish_grid, write_head, write_section
+from capgraph.emit.xlsx.grid import Column, finish_grid, name_column, unit_column, write_head, write_section
 from capgraph.emit.xlsx.layout import ACTIVE, BASE, FIRST, HEADER_ROW, LABEL, NAME, UNIT, Layout, Line
 from capgraph.emit.xlsx.page import Page, at
 from capgraph.emit.xlsx.rows import RowWriter
@@ -22,13 +22,6 @@ from capgraph.emit.xlsx.words import say
 from capgraph.plan import Compute, Fetch
 from capgraph.results import Results
 
-_BEFORE = (
-    Column("Quantity", 36),
-    Column("Name in formulas", 22),
-    Column("Unit", 16),
-    Column("Active", 15),
-    Column("Ties out", 9),
-)
 _AFTER = (Column("Formula in words", 52), Column("Why", 46), Column("Source", 34), Column("Declared at", 28))
 _NOTE = (
     "Every cell is a formula. The active column names its operands; a scenario's column holds the same formula "
@@ -39,7 +32,14 @@ _NOTE = (
 
 def write_model(page: Page, layout: Layout, results: Results) -> None:
     """Write the sheet."""
-    write_head(page, layout, results, "Model", _NOTE, _BEFORE, _AFTER)
+    before = (
+        Column("Quantity", 36),
+        name_column(layout),
+        unit_column(layout),
+        Column("Active", 15),
+        Column("Ties out", 9),
+    )
+    write_head(page, layout, results, "Model", _NOTE, before, _AFTER)
     last_column = layout.details + len(_AFTER) - 1
     row_writer = RowWriter(page, layout, results)
     for line in layout.model:
@@ -51,7 +51,7 @@ def write_model(page: Page, layout: Layout, results: Results) -> None:
         row_writer.write_tie(line.key, line.row, BASE)
         if line.kind == "measured":
             _mark_measured(page, layout, line.row)
-    last_row = layout.model[-1].row if layout.model else HEADER_ROW
+    last_row = layout.model[-1].row if layout.model else HEADER_ROW + 1
     finish_grid(page, layout, last_row, last_column)
 
 
