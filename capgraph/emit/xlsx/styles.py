@@ -91,7 +91,7 @@ _LOOKS = {
     Role.FORMULA_TEXT: _Look(wrap=True),
     Role.LINK: _Look(GREEN, italic=True, across="right", wrap=True),
     Role.LINK_LABEL: _Look(GREEN, italic=True, down="center", indent=1),
-    Role.STATUS: _Look(across="center"),
+    Role.STATUS: _Look(across="center", wrap=True),
     Role.CONSTANT: _Look(across="right"),
 }
 
@@ -103,7 +103,7 @@ def wraps(role: Role) -> bool:
 
 def characters(role: Role) -> float:
     """Return how many characters of a role's texts go into a unit of a column's width."""
-    return 11.6 / (_LOOKS[role].size * (1.07 if _LOOKS[role].bold else 1.0))
+    return 11.6 / (_LOOKS[role].size * (1.15 if _LOOKS[role].bold else 1.0))
 
 
 def line_height(role: Role) -> float:
