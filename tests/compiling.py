@@ -36,15 +36,20 @@ class Run:
         return self.results.scenarios[self.results.selected].values
 
     @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """What stops it."""
+        return tuple(item for item in self.found if item.severity == "error")
+
+    @property
     def codes(self) -> list[str]:
-        """The codes of what is wrong, in order."""
-        return [item.code for item in self.found]
+        """The codes of the errors, in order."""
+        return [item.code for item in self.errors]
 
     @property
     def only(self) -> Diagnostic:
-        """The one thing that is wrong."""
-        assert len(self.found) == 1, self.found
-        return self.found[0]
+        """The one error."""
+        assert len(self.errors) == 1, self.found
+        return self.errors[0]
 
 
 def run_path(path: Path) -> Run:

@@ -106,8 +106,8 @@ def run(formula: str, unit: str) -> Run:
         ("pages^(part + 1)", "count", 7**1.5),
         # Counts.
         ("ceil(gpus / 3)", "GPU", 2.0),
-        ("floor(tokens)", "token", 2500.0),
-        ("round(tokens)", "ktoken", 2.5),
+        ("floor(tokens)", "token", 2000.0),
+        ("round(tokens)", "ktoken", 3.0),
         ("ceil(share)", "count", 1.0),
         ("ceil(size / small / 4)", "count", 2.0),
         ("floor(users / gpus)", "user/GPU", 2.0),

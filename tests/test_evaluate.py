@@ -106,7 +106,7 @@ quantities:
 {CATALOG}
 scenarios: {{base: {{}}, one: {{set: {{gpu: b}}}}, two: {{set: {{gpu: c}}}}, three: {{set: {{gpu: c}}}}}}
 """
-    messages = [item.message for item in run_text(text).found]
+    messages = [item.message for item in run_text(text).errors]
     assert messages == [
         "`q` has no value in the scenario `one`: the row `b` of `gpus` has no `power`",
         "`q` has no value in the scenarios `two`, `three`: the row `c` of `gpus` has no `linked`",
@@ -184,7 +184,7 @@ def test_failures_in_different_lanes_are_both_told() -> None:
     text = (
         model_of("1 / x + ln(y)", x="1", y="1") + "scenarios: {a: {set: {x: 0}}, b: {set: {y: 0}}, c: {}}\n"
     )
-    messages = [item.message.partition(":")[0] for item in run_text(text).found]
+    messages = [item.message.partition(":")[0] for item in run_text(text).errors]
     assert messages == [
         "`result` has no value in the scenario `a`",
         "`result` has no value in the scenario `b`",
