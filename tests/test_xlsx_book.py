@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -37,13 +38,24 @@ FUNCTIONS = {
 
 
 @pytest.fixture(params=ALL)
-def book(request: pytest.FixtureRequest) -> Built:
-    return built(request.param)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture
-def sheets(book: Built, tmp_path: Path) -> Workbook:
-    return load_workbook(book.written(tmp_path))
+def book(name: str) -> Built:
+    return built(name)
+
+
+@pytest.fixture
+def sheets(name: str) -> Workbook:
+    return loaded(name)
+
+
+@cache
+def loaded(name: str) -> Workbook:
+    """Load a workbook once: reading takes longer than looking."""
+    return load_workbook(BytesIO(built(name).data))
 
 
 def formula_cells(workbook: Workbook) -> Iterator[Cell]:
@@ -364,8 +376,8 @@ def test_charts_read_live_cells_and_hold_what_they_show() -> None:
     for chart in charts_of(book):
         numbers = re.findall(r"<numRef><f>'Summary'!([^<]*)</f><numCache>(.*?)</numCache>", chart)
         assert numbers
-        for area, cache in numbers:
-            shown = [float(value) for value in re.findall(r"<v>([^<]*)</v>", cache)]
+        for area, held_now in numbers:
+            shown = [float(value) for value in re.findall(r"<v>([^<]*)</v>", held_now)]
             assert shown == pytest.approx([cell.value for cell in area_cells(held[SUMMARY], area)], rel=1e-14)
 
 
