@@ -6,6 +6,8 @@ the text "n/a", never a blank that reads as 0; the named columns cover the spare
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from capgraph.emit.xlsx.layout import CATALOG_FIRST_ROW, SPARE_ROWS, Layout, Table
@@ -40,10 +42,11 @@ def write_catalog(page: Page, layout: Layout, catalog: Catalog) -> None:
     widths = [_id_width(catalog), 34.0, *(_field_width(catalog, field) for field in catalog.fields.values())]
     page.widths(*widths, *(width for _, _, width in _TOLD))
     _write_head(page, catalog)
+    shapes = {field.id: _shape(catalog, field) for field in catalog.fields.values()}
     for row, entry in enumerate(catalog.rows.values(), table.first):
-        _write_row(page, catalog, row, entry, told)
+        _write_row(page, catalog, row, entry, shapes)
     for row in range(table.first + len(catalog.rows), table.last + 1):
-        _write_spare(page, catalog, row, told)
+        _write_spare(page, catalog, row, shapes)
     _write_rules(page, layout, catalog, table)
     last_column = told + len(_TOLD) - 1
     page.sheet.auto_filter.ref = f"{at(_IDS_ROW, 1)}:{at(table.last, last_column)}"
@@ -63,7 +66,7 @@ def _write_head(page: Page, catalog: Catalog) -> None:
             page.text(row, column, text, Role.HEADER)
 
 
-def _write_row(page: Page, catalog: Catalog, row: int, entry: Row, told: int) -> None:
+def _write_row(page: Page, catalog: Catalog, row: int, entry: Row, shapes: Mapping[str, str]) -> None:
     page.text(row, ID, entry.id, Role.INPUT_TEXT)
     page.text(row, NAME, entry.name, Role.INPUT_TEXT)
     for column, field in enumerate(catalog.fields.values(), 3):
@@ -71,19 +74,18 @@ def _write_row(page: Page, catalog: Catalog, row: int, entry: Row, told: int) ->
         if value is None:
             page.text(row, column, MISSING, _role(field))
         else:
-            page.value(row, column, value, _role(field), _shape(catalog, field))
+            page.value(row, column, value, _role(field), shapes[field.id])
     texts = (entry.provenance.source, entry.provenance.as_of, entry.note, ", ".join(entry.unverified))
-    for column, text in enumerate(texts, told):
+    for column, text in enumerate(texts, 3 + len(catalog.fields)):
         page.text(row, column, text, Role.INPUT_TEXT)
 
 
-def _write_spare(page: Page, catalog: Catalog, row: int, told: int) -> None:
-    shapes = [(Role.INPUT_TEXT, GENERAL)] * 2
-    shapes += [(_role(field), _shape(catalog, field)) for field in catalog.fields.values()]
-    shapes += [(Role.INPUT_TEXT, GENERAL)] * len(_TOLD)
-    for column, (role, shape) in enumerate(shapes, 1):
+def _write_spare(page: Page, catalog: Catalog, row: int, shapes: Mapping[str, str]) -> None:
+    looks = [(Role.INPUT_TEXT, GENERAL)] * 2
+    looks += [(_role(field), shapes[field.id]) for field in catalog.fields.values()]
+    looks += [(Role.INPUT_TEXT, GENERAL)] * len(_TOLD)
+    for column, (role, shape) in enumerate(looks, 1):
         page.blank(row, column, role, shape)
-    assert len(shapes) == told + len(_TOLD) - 1
 
 
 def _write_rules(page: Page, layout: Layout, catalog: Catalog, table: Table) -> None:

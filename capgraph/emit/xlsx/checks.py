@@ -75,7 +75,7 @@ def _write_condition(rows: StatusRows, line: Line) -> None:
     layout = rows.layout
     rows.rows.write(line.key, line.row)
     rows.rows.write_tie(line.key, line.row, BASE)
-    step, name = layout.plan.by_id.get(line.name), layout.names[line.key]
+    step, name = layout.steps.get(line.name), layout.names[line.key]
     words = say(step.expr, rows.label) if isinstance(step, Compute) else "in every other case"
     kind, _, number = line.name.partition(".")
     if kind == "check":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from capgraph.emit.xlsx.names import allot_names, sheet_titles
 from capgraph.emit.xlsx.shapes import row_shapes
@@ -17,7 +18,7 @@ from capgraph.emit.xlsx.stacks import Stack, stacks
 from capgraph.emit.xlsx.swept import Swept, lay_out_sweeps
 from capgraph.findings import Findings
 from capgraph.model import Catalog, Choose
-from capgraph.plan import Plan, Read
+from capgraph.plan import Plan, Read, Step
 from capgraph.results import Results
 
 SUMMARY, INPUTS, MODEL, SWEEPS, CHECKS, UNITS, ABOUT = (
@@ -89,6 +90,11 @@ class Layout:
     """By sheet, the row of each key."""
     shapes: Mapping[str, str]
     """By step, the number format of its row."""
+
+    @cached_property
+    def steps(self) -> Mapping[str, Step]:
+        """Return the plan's steps by id."""
+        return self.plan.by_id
 
     @property
     def last(self) -> int:

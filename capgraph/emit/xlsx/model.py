@@ -74,7 +74,7 @@ def _write_texts(page: Page, layout: Layout, line: Line) -> None:
 
 def _described(layout: Layout, line: Line) -> tuple[str, str]:
     """Return a row's label and its formula in words."""
-    quantities, step = layout.plan.model.quantities, layout.plan.by_id[line.name]
+    quantities, step = layout.plan.model.quantities, layout.steps[line.name]
 
     def called(name: str) -> str:
         return quantities[name].label if name in quantities else name

@@ -24,7 +24,7 @@ def row_formula(layout: Layout, key: Key, spelling: ByName) -> str:
         return f"MATCH({spelling.quantity(name)},{layout.names['column', _catalog(layout, name), 'id']},0)"
     if kind == "measured":
         return _override(key, spelling)
-    step = layout.plan.by_id.get(name)
+    step = layout.steps.get(name)
     match step:
         case Read():
             return _given(layout, key, spelling)
@@ -60,7 +60,7 @@ def row_value(layout: Layout, results: Results, key: Key, scenario: str) -> Cach
     value_there = results.scenarios[scenario].values.get(name, True)
     if value_there is not None:
         return value_there
-    step = layout.plan.by_id[name]
+    step = layout.steps[name]
     assert isinstance(step, Fetch)
     is_text = layout.plan.model.catalogs[step.catalog].fields[step.field].kind == "text"
     return Failed("#N/A") if is_text else MISSING
