@@ -19,10 +19,10 @@ def reduction_formula(node: Reduce, swept: Swept, sheet: str, letter: str) -> st
 
     values = area(swept.values(node))
     if node.at is not None:
-        at, below = area(swept.helper("at", node)), area(swept.helper("below", node))
+        at, below = area(swept.auxiliary("at", node)), area(swept.auxiliary("below", node))
         return _line(area(swept.over), values, at, below)
-    fitting = area(swept.helper("fitting", node)) or values
-    position = area(swept.helper("position", node))
+    fitting = area(swept.auxiliary("fitting", node)) or values
+    position = area(swept.auxiliary("position", node))
     return REDUCTIONS[node.function].excel.format(values=values, fitting=fitting, position=position)
 
 

@@ -61,7 +61,7 @@ class ByName:
         return self.layout.names["step", name]
 
     def place(self, key: Key) -> str:
-        """Return the defined name of a helper row."""
+        """Return the defined name of an auxiliary row."""
         return self.layout.names[key]
 
     def constant(self, name: str) -> str:
@@ -99,7 +99,7 @@ class InColumn(ByName):
         return self.place(("step", name))
 
     def place(self, key: Key) -> str:
-        """Return a helper row's cell in this column."""
+        """Return an auxiliary row's cell in this column."""
         title, row = self.layout.home(key)
         cell = f"{self._letter}{row}"
         return cell if title == self.title else f"{quoted(title)}!{cell}"
@@ -129,7 +129,7 @@ class AtPoint(ByName):
         return self.place(("step", name))
 
     def place(self, key: Key) -> str:
-        """Return a helper row's cell at this point, or what it is outside."""
+        """Return an auxiliary row's cell at this point, or what it is outside."""
         kind, name = key
         if (kind, name) in self.swept.blocks:
             return f"{self.letter}{self.swept.blocks[kind, name] + self.offset}"

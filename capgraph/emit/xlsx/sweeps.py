@@ -111,7 +111,7 @@ class _Sweep:
             assert node.at is not None
             return print_excel(node.at, outer)
         if kind == "below":
-            asked = self.swept.helper("at", node)
+            asked = self.swept.auxiliary("at", node)
             assert asked is not None
             return below_formula(self.swept, self.swept.area(asked, letter), letter)
         if kind == "value":

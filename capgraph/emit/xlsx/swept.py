@@ -47,17 +47,17 @@ class Swept:
         """Return the block of the values that a reduction takes: a quantity's own where it takes that alone."""
         if isinstance(node.value, Reference) and ("step", node.value.name) in self.blocks:
             return "step", node.value.name
-        return self.helper("value", node)
+        return self.auxiliary("value", node)
 
-    def helper(self, kind: str, node: Reduce) -> BlockKey | None:
-        """Return the helper block of a reduction, which others of the same operands share."""
+    def auxiliary(self, kind: str, node: Reduce) -> BlockKey | None:
+        """Return the auxiliary block of a reduction, which others of the same operands share."""
         for other, number in self.reductions.items():
             if (kind, str(number)) in self.blocks and _operands(kind, other) == _operands(kind, node):
                 return kind, str(number)
         return None
 
     def node(self, number: str) -> Reduce:
-        """Return the reduction that a helper block was made for."""
+        """Return the reduction that an auxiliary block was made for."""
         return next(node for node, other in self.reductions.items() if str(other) == number)
 
     def area(self, key: BlockKey, letter: str) -> str:
@@ -99,14 +99,14 @@ def _block_keys(plan: Plan, table: SweepTable, numbers: Mapping[Reduce, int]) ->
     seen: set[tuple[str, tuple[Expr | None, ...]]] = set()
     for node, number in numbers.items():
         is_own = isinstance(node.value, Reference) and node.value.name in (over, *moving)
-        for kind in _helpers(node, is_own):
+        for kind in _auxiliaries(node, is_own):
             # Reductions of the same operands share a block.
             if (kind, _operands(kind, node)) not in seen:
                 seen.add((kind, _operands(kind, node)))
                 yield kind, str(number)
 
 
-def _helpers(node: Reduce, is_own: bool) -> Iterator[str]:
+def _auxiliaries(node: Reduce, is_own: bool) -> Iterator[str]:
     """Yield the kinds of blocks that a reduction needs beside the quantities' own."""
     if node.value is not None and not is_own:
         yield "value"
@@ -122,7 +122,7 @@ def _helpers(node: Reduce, is_own: bool) -> Iterator[str]:
 
 
 def _operands(kind: str, node: Reduce) -> tuple[Expr | None, ...]:
-    """Return what a helper block of a kind depends on."""
+    """Return what an auxiliary block of a kind depends on."""
     return {
         "value": (node.value,),
         "fitting": (node.value, node.condition),
