@@ -239,7 +239,15 @@ class _Builder:
     def _scalar(self, node: yaml.ScalarNode) -> Scalar | None:
         if not node.style and node.value in ("", "~", "null"):
             return None
-        return Scalar.of(self.source, node)
+        return self._text(node)
+
+    def _text(self, node: yaml.ScalarNode) -> Scalar:
+        made = Scalar.of(self.source, node)
+        # The reader lets none through, but an escape in double quotes can spell one.
+        if node.style == '"' and (found := _FORBIDDEN.search(made)):
+            message = f"a text holds a control character (U+{ord(found[0]):04X})"
+            self._report("CG101", message, made.span, "leave it out")
+        return made
 
     def _seq(self, node: yaml.SequenceNode, depth: int) -> Seq:
         made = Seq(self.build(item, depth + 1) for item in node.value)
@@ -254,7 +262,7 @@ class _Builder:
             if not isinstance(key_node, yaml.ScalarNode):
                 self._report("CG103", "a key must be a plain name", self._span(key_node), "write `name: …`")
                 continue
-            key = Scalar.of(self.source, key_node)
+            key = self._text(key_node)
             if key == "<<" and not key_node.style:
                 self._report(
                     "CG108", "merge keys (`<<`) are not allowed", key.span, "use `extends`, or repeat the entries"

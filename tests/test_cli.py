@@ -349,6 +349,20 @@ def test_a_table_for_people(folder: Path) -> None:
     approve("eval.txt", "".join(f"{line.rstrip()}\n" for line in result.stdout.splitlines()))
 
 
+def test_what_looks_like_mark_up_is_shown_as_it_is(folder: Path) -> None:
+    text = """
+quantities:
+  pick: {choose: ["a[b]", "[red]x[/red]"], source: s}
+scenarios: {"x[/y]": {}, "[bold]s[/bold]": {set: {pick: "[red]x[/red]"}}}
+"""
+    (folder / "marks.yaml").write_text(text)
+    shown = run(folder, "eval", "marks.yaml").stdout
+    assert [line.split() for line in shown.splitlines() if line.strip()][::2] == [
+        ["quantity", "x[/y]", "[bold]s[/bold]", "unit"],
+        ["pick", "a[b]", "[red]x[/red]"],
+    ]
+
+
 def test_csv_gives_exact_numbers(folder: Path) -> None:
     result = run(folder, "eval", "shop.yaml", "--csv")
     rows = {row[0]: row[1:] for row in csv.reader(io.StringIO(result.stdout))}

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from compiling import Run, run_path, run_text
 
 from capgraph.cli.show import concise_text, full_text
@@ -143,3 +145,28 @@ def test_bytes_that_are_no_text_give_diagnostics(seed: int) -> None:
                 data[:place] + chance.randbytes(chance.randrange(1, 4)) + data[place + chance.randrange(3) :]
             )
         )
+
+
+_BREAKS = (
+    (r"unit: [^,}\n]+", "unit: GiBB", "CG501"),
+    (r"(?<=value: )[^,}\n]+", "about 5", "CG207"),
+    (r"(?<=choose: )\w+", "no_such_catalog", "CG301"),
+    (r"(?<=formula: ).+", "no_such_name * 2", "CG401"),
+    (r"(?<=formula: ).+", "2 * (1 + 3", "CG405"),
+    (r"(?<=condition: ).+", "no_such_name > 2", "CG401"),
+    (r"(?<=message: ).+", "'{no_such_name}'", "CG401"),
+)
+
+
+@pytest.mark.parametrize(("pattern", "wrong", "code"), _BREAKS)
+def test_one_typo_anywhere_in_the_flagship_is_one_message(pattern: str, wrong: str, code: str) -> None:
+    plan = run_path(models_root() / "llm-serving" / "model.yaml").plan
+    assert plan is not None
+    # Formulas in one line each, so that a line of text is a formula.
+    document = yaml.safe_load(emit(plan).data)
+    text = yaml.dump(document, sort_keys=False, allow_unicode=True, width=10**6)
+    places = list(re.finditer(pattern, text))
+    assert places
+    for place in random.Random(code + wrong).sample(places, min(5, len(places))):
+        run = run_text(text[: place.start()] + wrong + text[place.end() :])
+        assert run.codes == [code], (place, run.errors)

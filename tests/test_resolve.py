@@ -433,3 +433,23 @@ quantities:
 def test_warnings_wait_for_the_errors() -> None:
     text = "quantities: {x: {value: 1, unit: count}, q: {unit: count, formula: y}}\n"
     assert run_text(text).codes == ["CG401"]
+
+
+def test_names_may_be_of_any_language() -> None:
+    text = """
+model: größe
+quantities:
+  Anzahl: {value: 3, unit: count, source: s}
+  größe: {choose: karten, default: übergroß, source: s}
+  容量: {unit: GiB, formula: Anzahl * größe.speicher}
+catalogs:
+  karten:
+    fields: {speicher: {unit: GiB}}
+    rows: {übergroß: {speicher: 80}, klein: {speicher: 8}}
+scenarios: {Grundfall: {}, Fälle/klein: {set: {größe: klein}}}
+checks: {reicht: {condition: 容量 > größe.speicher, message: "{容量:1} auf {größe}"}}
+"""
+    run = run_text(text)
+    assert run.results is not None, run.found
+    assert [item.values["容量"] for item in run.results.scenarios.values()] == [240.0, 24.0]
+    assert run.results.scenarios["Grundfall"].checks["reicht"].message == "240.0 GiB auf übergroß"

@@ -148,16 +148,18 @@ def _print_table(plan: Plan, results: Results, quantities: Sequence[str]) -> Non
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
     table = Table("quantity", box=box.SIMPLE_HEAD, pad_edge=False)
     for scenario in results.scenarios:
-        table.add_column(scenario, justify="right")
+        table.add_column(Text(scenario), justify="right")
     table.add_column("unit")
     for name in quantities:
         values = [result.values[name] for result in results.scenarios.values()]
         cells = [show_number(value, 4) if isinstance(value, float) else show_value(value) for value in values]
-        table.add_row(name, *cells, plan.model.quantities[name].unit_text)
+        # Not as they are: rich would read `[4 TB]` in a name as its own mark-up.
+        table.add_row(*map(Text, (name, *cells, plan.model.quantities[name].unit_text)))
     with console.capture() as capture:
         console.print(table)
     _say("\n".join(line.rstrip() for line in capture.get().strip("\n").splitlines()))
