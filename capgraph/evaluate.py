@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from capgraph.calculate import Columns, Failure, calculate
+from capgraph.calculate import Columns, calculate
 from capgraph.diagnostics import Diagnostic
+from capgraph.expression import Failure
 from capgraph.message import write_message
 from capgraph.model import Value
 from capgraph.plan import Plan

@@ -261,3 +261,22 @@ def test_a_deep_chain_is_no_recursion() -> None:
     steps = "".join(f"  q{number + 1}: {{unit: count, formula: q{number} + 1}}\n" for number in range(3000))
     run = run_text("quantities:\n  q0: {value: 0, unit: count, source: s}\n" + steps)
     assert run.values["q3000"] == 3000.0
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("48 - 43.2 >= 0.1 * 48", True),
+        ("48 - 43.2 > 0.1 * 48", False),
+        ("48 - 43.2 < 0.1 * 48", False),
+        ("0.1 + 0.2 <= 0.3", True),
+        ("1 < 1.00000001", True),
+        ("0 < 1e-300", True),
+        ("-1 < 1", True),
+    ],
+)
+def test_numbers_that_differ_in_their_last_digits_are_equal(condition: str, holds: bool) -> None:
+    """As in LibreOffice, IronCalc and Excel: the workbook's checks must not say otherwise than the memo's."""
+    run = run_text(f"quantities: {{q: {{unit: yes/no, formula: {condition}}}}}\n")
+    assert run.results is not None
+    assert run.results.scenarios["base"].values["q"] is holds

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("capgraph", "capgraph.diagnostics", "capgraph.resources", "capgraph.units", "capgraph.yamltree"),
     ("capgraph.formula", "capgraph.formula.*"),
-    ("capgraph.declarations", "capgraph.decode", "capgraph.join"),
+    ("capgraph.declarations", "capgraph.decode", "capgraph.lay", "capgraph.join"),
     (
         "capgraph.model",
         "capgraph.resolve",
@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "capgraph.lower",
     ),
     (
+        "capgraph.expression",
         "capgraph.calculate",
         "capgraph.evaluate",
         "capgraph.results",

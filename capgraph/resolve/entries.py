@@ -13,7 +13,7 @@ from fractions import Fraction
 from capgraph.declarations import DecisionDecl, OptionDecl, RuleDecl, ScenarioDecl, Settings
 from capgraph.diagnostics import Span
 from capgraph.formula.tree import Truth
-from capgraph.join import Joined
+from capgraph.lay import Joined
 from capgraph.model import (
     Chart,
     Check,

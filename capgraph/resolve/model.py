@@ -10,7 +10,7 @@ import datetime
 from types import MappingProxyType
 
 from capgraph.diagnostics import Diagnostic, Span
-from capgraph.join import Joined
+from capgraph.lay import Joined
 from capgraph.model import Model, Quantity
 from capgraph.resolve.catalogs import resolve_catalogs
 from capgraph.resolve.entries import (

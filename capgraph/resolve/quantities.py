@@ -11,7 +11,7 @@ from dataclasses import replace
 from capgraph.declarations import QuantityDecl
 from capgraph.diagnostics import did_you_mean, known_names
 from capgraph.formula.tree import Truth
-from capgraph.join import Joined
+from capgraph.lay import Joined
 from capgraph.model import Choose, Definition, Formula, Given, Limits, Provenance, Quantity
 from capgraph.resolve.scope import YES_NO, Scope
 from capgraph.units import Unit

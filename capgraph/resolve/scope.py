@@ -122,7 +122,7 @@ class Scope:
 
     def _basis(self) -> frozenset[str]:
         """Return the units that count things: those that ship, and a model's own that are no multiple of another."""
-        return BASIS | {symbol for symbol in self.units if symbol.dimension == ((str(symbol), 1),)}
+        return BASIS | {symbol for symbol in self.units if symbol.dimension == ((str(symbol), Fraction(1)),)}
 
     def limits(
         self,
