@@ -511,6 +511,14 @@ def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
     assert child.wait() == 0
 
 
+def test_an_output_that_is_closed_is_no_error(folder: Path) -> None:
+    command = f"exec {sys.executable} -m capgraph check shop.yaml >&-"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=_environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_bug_says_so_and_is_exit_3(folder: Path) -> None:
     command_that_fails = "@main.app.command()\ndef fail() -> None:\n    raise KeyError('x')\n"
     script = f"from capgraph.cli import main\n{command_that_fails}main.run()\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -38,8 +39,10 @@ class _Pipe(io.RawIOBase):
             return memoryview(data).nbytes
 
 
-def open_stream(stream: TextIO) -> TextIO:
-    """Return the stream in UTF-8, deaf to a reader that leaves."""
+def open_stream(stream: TextIO | None) -> TextIO:
+    """Return the stream in UTF-8, deaf to a reader that leaves; one that was closed before goes nowhere."""
+    if stream is None:
+        return Path(os.devnull).open("w", encoding="utf-8")
     stream.flush()
     raw = _Pipe(stream.fileno())
     return io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8", errors="replace", line_buffering=raw.isatty())
