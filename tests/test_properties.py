@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -44,7 +45,7 @@ from capgraph.diagnostics import Source
 from capgraph.emit.resolved import emit
 from capgraph.formula.functions import FUNCTIONS
 from capgraph.formula.reductions import REDUCTIONS
-from capgraph.formula.text import print_formula
+from capgraph.formula.text import print_formula, print_maths
 from capgraph.formula.tree import Binary, Call, Expr, Number, Reduce, Reference, Text, Truth, Unary, walk
 from capgraph.model import Given, Value
 from capgraph.resources import models_root
@@ -120,6 +121,27 @@ def test_the_trees_above_are_of_every_kind() -> None:
 
     collect()
     assert kinds == {Number, Text, Truth, Reference, Unary, Binary, Call, Reduce}
+
+
+_SIGNS = {"×": "*", "÷": "/", "−": "-", "≤": "<=", "≥": ">=", "≠": "<>", "⌈": "ceil(", "⌉": ")", "⌊": "floor(",
+          "⌋": ")", "√": "sqrt", "log₁₀": "log10", "log₂": "log2"}  # fmt: skip
+_POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+
+def _in_the_language(maths: str) -> str:
+    """Read mathematical signs back; what stands in quotation marks is left alone."""
+    parts = re.split(r"""("[^"]*"|'[^']*')""", maths)
+    for place in range(0, len(parts), 2):
+        for sign, word in _SIGNS.items():
+            parts[place] = parts[place].replace(sign, word)
+        parts[place] = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda found: "^" + found[0].translate(_POWERS), parts[place])
+    return "".join(parts)
+
+
+@MANY
+@given(ANY_TREE)
+def test_the_mathematics_reads_back_to_the_same_tree(tree: Expr) -> None:
+    assert tree_of(_in_the_language(print_maths(tree))) == tree
 
 
 # Places inside YAML.

@@ -69,7 +69,7 @@ _RECORDS = (
         "The largest of its arguments.", (("max(3, 1, 2)", 3.0),),
     ),
     Function(
-        "abs", ("x",), False, "same", np.abs, "ABS({0})", "|{0}|",
+        "abs", ("x",), False, "same", np.abs, "ABS({0})", "abs({0})",
         "The size of a number without its sign.", (("abs(-2)", 2.0),),
     ),
     Function(
