@@ -1,14 +1,17 @@
 # `make report` builds the flagship's reports, `make test` runs every check; both set themselves up first.
 MODEL ?= llm-serving
+N ?= 100000
+SEED ?= 0
 BIN = .venv/bin
 
-.PHONY: help report test lint bench setup clean
+.PHONY: help report test lint bench fuzz setup clean
 
 help:
 	@echo "make report   build the reports of a model into reports/<model>/ (MODEL=$(MODEL))"
 	@echo "make test     lint, type check and all tests"
 	@echo "make lint     lint and type check only"
 	@echo "make bench    time of each stage, and the floor it cannot go under"
+	@echo "make fuzz     N wrong models by seed, each bounded in time and memory (N=$(N) SEED=$(SEED))"
 	@echo "make setup    the development environment in .venv, with locked versions"
 	@echo "make clean    remove .venv, caches, build output and the reports built here"
 
@@ -25,6 +28,9 @@ lint: setup
 
 bench: setup
 	$(BIN)/pytest tests/benchmarks -s -o python_files='bench_*.py'
+
+fuzz: setup
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(N) --seed $(SEED)
 
 setup:
 	@.ci/setup.sh dev

@@ -168,7 +168,10 @@ def _unit_of(terms: SymbolTerms, text: str | None = None) -> Unit:
 def _raise(size: Fraction, exponent: Fraction) -> Fraction:
     if exponent.denominator == 1:
         return Fraction(size ** int(exponent))
-    return Fraction(float(size) ** float(exponent))
+    try:
+        return Fraction(float(size) ** float(exponent))
+    except OverflowError:
+        raise UnitError("a root of this unit is too large to calculate with") from None
 
 
 _Name = TypeVar("_Name", bound=str)
@@ -245,14 +248,21 @@ def _factor(
             own = next((known for known in defined if known == written), None)
             symbol = own or _symbol("percent" if written == "%" else written)
         place += 1
-        if place + 1 < len(tokens) and tokens[place] == "^" and tokens[place + 1].isdigit():
-            exponent, place = sign * Fraction(tokens[place + 1]), place + 2
+        if place + 1 < len(tokens) and tokens[place] == "^" and tokens[place + 1].isdecimal():
+            exponent, place = sign * _exponent(tokens[place + 1], written), place + 2
         # A plain count leaves no trace in a unit.
         if symbol is not None and (symbol.dimension or symbol.size != 1):
             terms.append((symbol, exponent))
         if place == len(tokens) or tokens[place] != "-":
             return place
         place += 1
+
+
+def _exponent(digits: str, symbol: str) -> int:
+    # Python reads no number of more than 4,300 digits.
+    if len(digits) > 9:
+        raise UnitError(f"`{symbol}` has an exponent beyond {MAX_EXPONENT}", digits)
+    return int(digits)
 
 
 @cache
@@ -271,7 +281,8 @@ def _symbol(symbol: str) -> Symbol:
 
     try:
         factor, base = _registry().get_root_units(symbol)
-    except (pint.UndefinedUnitError, AttributeError, ValueError):
+    except (pint.UndefinedUnitError, AttributeError, ValueError, AssertionError):
+        # The last: pint reads names with Python's tokenizer, which takes U+0E33 for two letters.
         raise UnitError(f"unknown unit `{symbol}`", symbol, is_unknown=True) from None
     size = Fraction(str(factor))
     dimension = tuple(sorted((name, Fraction(str(exp))) for name, exp in base._units.items()))

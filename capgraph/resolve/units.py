@@ -15,7 +15,7 @@ from capgraph.units import Symbol, UnitError, define_base_unit, define_unit
 from capgraph.yamltree import Scalar
 
 BASE = "base"
-_SO_MANY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?)\s+(\S.*?)\s*")
+_SO_MANY = re.compile(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?)\s+(\S.*?)\s*")
 
 
 def resolve_units(declared: Mapping[Scalar, Scalar], scope: Scope) -> None:
