@@ -41,9 +41,18 @@ class LeverEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """A sweep over the selected scenario: the numbers of each quantity that it shows, one a point (None: no value)."""
+
+    sweep: str
+    lines: Mapping[str, tuple[float | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
-    """Swings by width, widest first; levers in declared order, then all of them together."""
+    """Swings by width, widest first; levers in declared order, then all of them together; sweeps as declared."""
 
     swings: tuple[Swing, ...]
     levers: tuple[LeverEffect, ...]
     together: LeverEffect | None
+    curves: tuple[Curve, ...] = ()

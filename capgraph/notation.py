@@ -16,6 +16,11 @@ _PLAIN_UNITS = ("", "1", "count", "ratio", "yes/no")
 # The currencies of units.txt: money is written to the cent below 1,000 and in whole units up to a million.
 _CURRENCIES = ("USD",)
 _TYPED_DIGITS = 12
+# Written in capitals, and counted all the same; other capitals are symbols: USD, FLOP, W.
+_COUNTED_CAPITALS = ("GPU", "CPU", "TPU", "NPU", "VM", "SSD")
+# Lower case, and without a plural of their own: symbols, and words behind a prefix, such as `ktoken`.
+_LOWER_CASE_SYMBOLS = ("min", "mol", "rad", "bar", "lux", "hertz", "siemens", "percent")
+_PREFIXED_WORDS = ("token", "request", "parameter", "byte", "bit", "second")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -96,7 +101,7 @@ def show_value(value: Value | None, unit: str = "") -> str:
 
 
 def show_in_prose(value: Value | None, unit: str = "") -> str:
-    """Write a value as a sentence would: `90 million token/day`."""
+    """Write a value as a sentence would: `90 million tokens`."""
     spoken = unit not in (*_PLAIN_UNITS, "fraction")
     if spoken and isinstance(value, float) and 1_000_000 <= abs(value) < 1e12:
         return with_unit(_in_words(value), unit)
@@ -129,10 +134,32 @@ def _in_words(value: float) -> str:
 
 
 def with_unit(text: str, unit: str) -> str:
-    """Put a unit behind a written number; plain units are not shown, `%` stands close."""
+    """Put a unit behind a written number: `1 node`, `12 nodes`; plain units are not shown, `%` stands close."""
     if unit in _PLAIN_UNITS:
         return text
-    return f"{text}%" if unit == "%" else f"{text}{NARROW_SPACE}{unit}"
+    if unit == "%":
+        return f"{text}%"
+    return f"{text}{NARROW_SPACE}{unit if text.lstrip(MINUS) == '1' else plural(unit)}"
+
+
+def without_unit(text: str, unit: str) -> str:
+    """Take the unit off again, for a column whose head names it."""
+    return text.removesuffix(f"{NARROW_SPACE}{unit}").removesuffix(f"{NARROW_SPACE}{plural(unit)}")
+
+
+def plural(unit: str) -> str:
+    """Return the plural of a unit that is one bare word, such as `node` or `month`; a symbol or a compound has none."""
+    if unit in _COUNTED_CAPITALS:
+        return f"{unit}s"
+    word = unit.isascii() and unit.isalpha() and unit.islower() and len(unit) > 2
+    prefixed = unit[:1] in "kmun" and unit[1:] in _PREFIXED_WORDS
+    if not word or prefixed or unit in (*_LOWER_CASE_SYMBOLS, *_PLAIN_UNITS):
+        return unit
+    if unit.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{unit}es"
+    if unit.endswith("y") and unit[-2] not in "aeiou":
+        return f"{unit[:-1]}ies"
+    return f"{unit}s"
 
 
 def show_change(before: float, after: float) -> str:

@@ -25,7 +25,7 @@ WORKBOOK = Artifact(
     "The live workbook",
 )
 RESOLVED = Artifact("plan.json", b'{"plan": 1}', "application/json", "The resolved plan")
-SHIPPED = ("llm-serving", "published-answers")
+SHIPPED = ("llm-serving", "object-storage", "published-answers")
 
 SMALL = """
 model: shop

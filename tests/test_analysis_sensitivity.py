@@ -48,8 +48,15 @@ def test_an_end_without_a_value_has_no_target_and_no_verdict() -> None:
     assert ruled.verdict_at_low == "", "the first rule cannot be tried, so the second must not decide"
 
 
-def test_a_model_that_decides_nothing_has_no_swings() -> None:
-    assert swings_of(SMALL[: SMALL.index("decision:")]) == {}
+def test_without_a_decision_the_first_result_is_the_target() -> None:
+    undecided = SMALL[: SMALL.index("decision:")]
+    pages = swings_of(undecided)["pages"]
+    assert (pages.target_at_low, pages.target_at_high, pages.verdict_at_low) == (400, 5000, "")
+    # Without key figures, what no other quantity uses is the result: the ratio.
+    unnamed = swings_of(undecided.replace("key_figures: [bought, buy_cost, rent_cost]\n", ""))
+    assert unnamed["pages"].target_at_high == pytest.approx(3.125)
+    only_inputs = "model: m\nquantities:\n  a: {unit: count, value: 1, range: [0, 2]}\n"
+    assert swings_of(only_inputs) == {}
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -17,6 +17,7 @@ from capgraph.notation import (
     show_in_prose,
     show_number,
     show_value,
+    without_unit,
 )
 
 
@@ -55,9 +56,9 @@ def test_a_value_as_people_write_it(value: float | bool | str | None, unit: str,
     ("value", "unit", "shown"),
     [
         (90e6, "token/day", "90\u202fmillion\u202ftoken/day"),
-        (70553706496.0, "parameter", "70.6\u202fbillion\u202fparameter"),
-        (999_700_000.0, "token", "1\u202fbillion\u202ftoken"),
-        (999_999.0, "token", "1,000,000\u202ftoken"),
+        (70553706496.0, "parameter", "70.6\u202fbillion\u202fparameters"),
+        (999_700_000.0, "token", "1\u202fbillion\u202ftokens"),
+        (999_999.0, "token", "1,000,000\u202ftokens"),
         (2e6, "count", "2,000,000"),
         (12720.0, "USD/month", "12,720\u202fUSD/month"),
         (0.5, "fraction", "50%"),
@@ -70,7 +71,7 @@ def test_a_value_inside_a_sentence(value: float, unit: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("value", "unit", "shown"),
     [
-        (70553706496.0, "parameter", "70,553,706,496\u202fparameter"),
+        (70553706496.0, "parameter", "70,553,706,496\u202fparameters"),
         (79.19, "GiB/GPU", "79.19\u202fGiB/GPU"),
         (0.07, "fraction", "7%"),
         (0.9997, "fraction", "99.97%"),
@@ -100,6 +101,36 @@ def test_an_input_keeps_its_digits(value: float | bool, unit: str, shown: str) -
 )
 def test_a_change(before: float, after: float, shown: str) -> None:
     assert show_change(before, after) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (1.0, "node", "1\u202fnode"),
+        (-1.0, "node", "−1\u202fnode"),
+        (12.0, "node", "12\u202fnodes"),
+        (0.0, "node", "0\u202fnodes"),
+        (90.1, "month", "90.1\u202fmonths"),
+        (252.0, "drive", "252\u202fdrives"),
+        (6.0, "GPU", "6\u202fGPUs"),
+        (2.0, "query", "2\u202fqueries"),
+        (2.0, "box", "2\u202fboxes"),
+        (2.0, "day", "2\u202fdays"),
+        (5.0, "min", "5\u202fmin"),
+        (5.0, "USD", "5\u202fUSD"),
+        (5.0, "kW", "5\u202fkW"),
+        (5.0, "s", "5\u202fs"),
+        (5.0, "Mtoken", "5\u202fMtoken"),
+        (5.0, "ktoken", "5\u202fktoken"),
+        (5.0, "drive/node", "5\u202fdrive/node"),
+        (5.0, "GPU-hour", "5\u202fGPU-hour"),
+        (5.0, "rack_unit", "5\u202frack_unit"),
+    ],
+)
+def test_a_unit_that_is_a_word_has_a_plural(value: float, unit: str, shown: str) -> None:
+    for write in (show_value, show_in_prose, show_given):
+        assert write(value, unit) == shown
+    assert without_unit(shown, unit) == shown.partition("\u202f")[0]
 
 
 def test_a_conversion_factor_is_in_full() -> None:

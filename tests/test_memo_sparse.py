@@ -86,6 +86,29 @@ def test_paper_has_pages_and_the_title(memo: Memo) -> None:
     assert (memo.plan.model.title or memo.plan.model.id) in pdf.pages[0].extract_text().replace("\n", " ")
 
 
+def test_a_model_without_decision_or_key_figures_shows_what_nothing_else_uses() -> None:
+    memo = shipped("photo-archive")
+    assert memo.page.xpath("//main/section/@id")[:3] == ["result", "change", "derivation"]
+    result = memo.page.get_element_by_id("result")
+    assert result.xpath(".//data/@data-quantity") == ["cost"]
+    assert result.xpath("string(.//data)") == "3,864\u202fUSD/month"
+    assert memo.page.xpath("//p[@class='step']/@id") == ["step-stored", "step-cost"]
+    assert len(PdfReader(BytesIO(memo.paper)).pages) == 1
+
+
+def test_many_parts_of_a_whole_end_in_other() -> None:
+    names = [f"part_{number}" for number in range(9)]
+    quantities = "".join(
+        f"  {name}: {{unit: count, value: {number + 1}}}\n" for number, name in enumerate(names)
+    )
+    text = f"model: m\nquantities:\n{quantities}  all: {{unit: count, formula: {' + '.join(names)}}}\n"
+    text += f"charts:\n  parts: {{label: Parts, parts: [{', '.join(names)}], whole: all}}\n"
+    drawn = memo_of_text(text).page.xpath("//figure")[0]
+    assert "Other (Part 0, Part 1, Part 2, Part 3): 10" in drawn.text_content()
+    fills = drawn.xpath(".//*[name()='rect'][@height='17']/@style")
+    assert len(fills) == len(set(fills)) == 6
+
+
 def test_a_failing_check_stands_on_the_first_page() -> None:
     memo = memo_of_text(SPARSE["failing check"])
     assert "Fewer than 3000 pages" in memo.page.xpath("string(//div[@class='warning'])")

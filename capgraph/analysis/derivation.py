@@ -10,8 +10,8 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from capgraph.formula.text import print_formula
-from capgraph.formula.tree import Reference, Scale
-from capgraph.model import Quantity, Value
+from capgraph.formula.tree import Binary, Expr, Reference, Scale
+from capgraph.model import Given, Quantity, Value
 from capgraph.notation import show_constant, show_value
 from capgraph.plan import Compute, Plan
 from capgraph.results import ScenarioResult
@@ -45,6 +45,30 @@ def ancestors(plan: Plan, targets: Iterable[str], given: Container[str] = ()) ->
             found.add(name)
             pending.extend(() if name in given else plan.uses[name])
     return frozenset(found)
+
+
+def is_definition(entry: Quantity) -> bool:
+    """Say whether an input only defines something, such as `one_replica`: its source says `definition`."""
+    return isinstance(entry.definition, Given) and entry.provenance.source.strip().lower().startswith(
+        "definition"
+    )
+
+
+def only_converts(plan: Plan, expr: Expr) -> bool:
+    """Say whether a formula only writes one quantity in another unit or under another name."""
+    match expr:
+        case Reference():
+            return True
+        case Scale():
+            return only_converts(plan, expr.operand)
+        case Binary(op="*" | "/"):
+            return _defines(plan, expr.right) and only_converts(plan, expr.left)
+        case _:
+            return False
+
+
+def _defines(plan: Plan, expr: Expr) -> bool:
+    return isinstance(expr, Reference) and is_definition(plan.model.quantities[expr.name])
 
 
 def derive(

@@ -6,6 +6,7 @@ Invariant: every number is the evaluator's for a variation of the selected scena
 
 from __future__ import annotations
 
+from capgraph.analysis.curves import draw_curves
 from capgraph.analysis.levers import pull_levers
 from capgraph.analysis.sensitivity import swings
 from capgraph.findings import Findings
@@ -14,6 +15,6 @@ from capgraph.results import Results
 
 
 def find(plan: Plan, results: Results) -> Findings:
-    """Return what moves the decision of the selected scenario."""
+    """Return what moves the decision, or the results, of the selected scenario."""
     levers, together = pull_levers(plan, results)
-    return Findings(swings(plan, results), levers, together)
+    return Findings(swings(plan, results), levers, together, draw_curves(plan, results))

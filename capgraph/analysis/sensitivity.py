@@ -7,6 +7,7 @@ Invariant: one input at a time from the selected scenario; all ends in one call 
 from __future__ import annotations
 
 from capgraph.analysis.lanes import Lanes, run_lanes
+from capgraph.analysis.subject import target_of
 from capgraph.findings import Swing
 from capgraph.model import Given, Quantity
 from capgraph.plan import Plan
@@ -14,14 +15,14 @@ from capgraph.results import Results
 
 
 def swings(plan: Plan, results: Results) -> tuple[Swing, ...]:
-    """Return the swing of each input with a range; none where the model decides nothing."""
-    decision = plan.model.decision
+    """Return the swing of each input with a range; none where the model neither decides nor results in a number."""
+    target = target_of(plan)
     inputs = [entry for entry in plan.model.quantities.values() if _has_range(entry)]
-    if decision is None or not inputs:
+    if (plan.model.decision is None and target is None) or not inputs:
         return ()
     lanes = run_lanes(plan, results.selected, [{entry.id: end} for entry in inputs for end in _ends(entry)])
-    found = [_swing(lanes, entry, decision.target, 2 * number) for number, entry in enumerate(inputs)]
-    centre = results.scenarios[results.selected].values.get(decision.target) if decision.target else None
+    found = [_swing(lanes, entry, target, 2 * number) for number, entry in enumerate(inputs)]
+    centre = results.scenarios[results.selected].values.get(target) if target else None
     middle = centre if isinstance(centre, float) else 0.0
     return tuple(sorted(found, key=lambda swing: -swing.width(middle)))
 

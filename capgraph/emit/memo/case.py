@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from capgraph.analysis.subject import target_of
 from capgraph.emit.memo.cite import Citations
 from capgraph.findings import Findings
 from capgraph.plan import Plan
@@ -42,6 +43,5 @@ class Case:
     @property
     def target(self) -> str | None:
         """Return the quantity whose swings are drawn, where its value is a number."""
-        decision = self.plan.model.decision
-        target = decision.target if decision else None
+        target = target_of(self.plan)
         return target if target and isinstance(self.result.values.get(target), float) else None

@@ -9,27 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from capgraph.emit.memo.case import Case
+from capgraph.emit.memo.drawing import Graph
 from capgraph.emit.memo.view import Change, Flip, ScenarioGroup, SwingView
 from capgraph.findings import Swing
 from capgraph.notation import show_change, show_given, show_in_prose
 
 
-def change(case: Case) -> Change | None:
-    """Return what would change the verdict, or None where nothing can be said of it."""
+def change(case: Case, graphs: tuple[Graph, ...]) -> Change | None:
+    """Return what would change the verdict or moves the target, or None where nothing can be said of it."""
     decision = case.plan.model.decision
-    if decision is None:
-        return None
+    exceptions = decision.exceptions if decision else ()
     flips = sorted((flip for swing in case.findings.swings for flip in _flips(case, swing)), key=_near)
     groups = _groups(case)
-    if not (case.findings.swings or len(groups) > 1 or decision.exceptions):
+    if not (case.findings.swings or len(groups) > 1 or exceptions or graphs):
         return None
     return Change(
+        decides=decision is not None,
         target=case.citations.figure(case.target) if case.target else None,
         ranged=len(case.findings.swings),
         flips=tuple(flip for _, flip in flips),
         first=_first(swing_views(case)),
         groups=groups,
-        exceptions=decision.exceptions,
+        graphs=graphs,
+        exceptions=exceptions,
     )
 
 

@@ -11,17 +11,17 @@ third of the memo's time, and the charts' look stays with the rest of the look.
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from capgraph.emit.memo.case import Case
-from capgraph.emit.memo.drawing import Bar, Drawing, Drawings, Mark, Note, Tick
+from capgraph.emit.memo.drawing import Bar, Drawing, Drawings, Graph, Mark, Note, Tick
+from capgraph.emit.memo.scale import Scale, round_values
 from capgraph.emit.memo.view import OptionView, SwingView
 from capgraph.findings import Swing
 from capgraph.model import Chart
-from capgraph.notation import show_in_prose, show_number
+from capgraph.notation import plural, show_in_prose, show_number
 
 WIDTH = 640.0
 _LABELS = 196.0
@@ -34,27 +34,16 @@ _LETTER = 6.6
 """Width of a letter, near enough to leave room for a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """Numbers from `low` to `high` to places from `start` to `end`."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        step = (self.end - self.start) / (self.high - self.low) if self.high > self.low else 0.0
-        return round(self.start + (value - self.low) * step, 2)
-
-
-def draw(case: Case, options: Sequence[OptionView], swings: Sequence[SwingView]) -> Drawings:
+def draw(
+    case: Case, options: Sequence[OptionView], swings: Sequence[SwingView], graphs: tuple[Graph, ...]
+) -> Drawings:
     """Lay out what there is to draw."""
     stacks = (_stack(case, chart) for chart in case.plan.model.charts.values())
     return Drawings(
         cost=_cost(case, options),
         tornado=_tornado(case, swings),
         stacks=tuple(drawing for drawing in stacks if drawing is not None),
+        graphs=graphs,
     )
 
 
@@ -64,10 +53,10 @@ def _cost(case: Case, options: Sequence[OptionView]) -> Drawing | None:
     if len(priced) < 2 or len(units) > 1:
         return None
     costs = [float(option.cost.exact) for option in priced if option.cost]
-    place = _Scale(min(0.0, *costs), max(0.0, *costs), _LABELS + 8, WIDTH - 140)
+    place = Scale(min(0.0, *costs), max(0.0, *costs), _LABELS + 8, WIDTH - 140)
     bars = tuple(
         Bar(
-            _wrapped(option.label),
+            wrapped(option.label),
             (_mark(place(0), place(cost), _SOLID if option.recommended else _HATCHED),),
             (Note(max(place(cost), place(0)) + 6, option.cost.text, "start", option.recommended),),
         )
@@ -79,7 +68,7 @@ def _cost(case: Case, options: Sequence[OptionView]) -> Drawing | None:
 
 
 def _tornado(case: Case, views: Sequence[SwingView]) -> Drawing | None:
-    if case.target is None or not views:
+    if case.target is None or len(views) < 2:
         return None
     target, centre = case.plan.model.quantities[case.target], case.result.number(case.target)
     by_id = {swing.quantity: swing for swing in case.findings.swings}
@@ -89,7 +78,7 @@ def _tornado(case: Case, views: Sequence[SwingView]) -> Drawing | None:
         max((len(end.text) for _, ends in shown for end in ends if side(end)), default=0) for side in _SIDES
     ]
     start, stop = (_LABELS + 14 + room[0] * _LETTER, WIDTH - 8 - room[1] * _LETTER)
-    place = _Scale(min(values), max(values), start, stop)
+    place = Scale(min(values), max(values), start, stop)
     flips = any(view.flips for view, _ in shown)
     caption = f"{target.label} at the low end (hatched) and the high end (filled) of each input’s range"
     caption += "; ◆ the answer changes within the range." if flips else "."
@@ -103,9 +92,9 @@ def _tornado(case: Case, views: Sequence[SwingView]) -> Drawing | None:
         words=f"{caption} {words}.",
         bars=tuple(_swing(view, ends, centre, place) for view, ends in shown),
         ticks=tuple(
-            Tick(place(value), show_number(value)) for value in _round_values(min(values), max(values))
+            Tick(place(value), show_number(value)) for value in round_values(min(values), max(values))
         ),
-        axis=_axis(target.label, target.unit_text),
+        axis=axis(target.label, target.unit_text),
         line=place(centre),
         legend=(),
     )
@@ -133,7 +122,7 @@ def _ends(view: SwingView, swing: Swing, centre: float) -> tuple[_End, ...]:
     return tuple(sorted(moved, key=lambda end: -abs(end.value - centre)))
 
 
-def _swing(view: SwingView, ends: Sequence[_End], centre: float, place: _Scale) -> Bar:
+def _swing(view: SwingView, ends: Sequence[_End], centre: float, place: Scale) -> Bar:
     marks = tuple(_mark(place(centre), place(end.value), end.fill) for end in ends)
     # Where both ends lie on one side, the nearer one's text would stand inside the other's bar.
     named = ends[:1] if len({end.right for end in ends}) == 1 else ends
@@ -141,43 +130,47 @@ def _swing(view: SwingView, ends: Sequence[_End], centre: float, place: _Scale) 
         Note(place(end.value) + (5 if end.right else -5), end.text, "start" if end.right else "end", False)
         for end in named
     )
-    return Bar(_wrapped(f"{view.input.label}{' ◆' if view.flips else ''}"), marks, notes)
+    return Bar(wrapped(f"{view.input.label}{' ◆' if view.flips else ''}"), marks, notes)
 
 
 def _stack(case: Case, chart: Chart) -> Drawing | None:
     quantities = case.plan.model.quantities
     parts = [(quantities[name], case.result.values.get(name)) for name in chart.parts]
-    shown = [(part, value) for part, value in parts if isinstance(value, float) and value > 0]
-    if len(shown) < 2:
+    given = [(part, value) for part, value in parts if isinstance(value, float) and value > 0]
+    if len(given) < 2:
         return None
-    place = _Scale(0, sum(value for _, value in shown), 1, WIDTH - 1)
+    shown = _few([(part.label, value) for part, value in given])
+    unit = given[0][0].unit_text
+    place = Scale(0, sum(value for _, value in shown), 1, WIDTH - 1)
     marks, legend, left = [], [], 0.0
-    for number, (part, value) in enumerate(shown):
+    for number, (label, value) in enumerate(shown):
         marks.append(_mark(place(left), place(left + value), number % _FILLS))
-        legend.append((number % _FILLS, f"{part.label}: {show_in_prose(value, part.unit_text)}"))
+        legend.append((number % _FILLS, f"{label}: {show_in_prose(value, unit)}"))
         left += value
     words = f"{chart.label}: {'; '.join(text for _, text in legend)}."
     bar = Bar((), tuple(marks), ())
     return Drawing(f"stack-{chart.id}", f"{chart.label}.", words, (bar,), (), "", None, tuple(legend))
 
 
+def _few(parts: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Put the smallest parts together where there are more than patterns to tell them by."""
+    if len(parts) <= _FILLS:
+        return parts
+    least = sorted(value for _, value in parts)[: len(parts) - _FILLS + 1]
+    small = [part for part in parts if part[1] <= least[-1]][-len(least) :]
+    names = ", ".join(label for label, _ in small)
+    return [part for part in parts if part not in small] + [(f"Other ({names})", sum(least))]
+
+
 def _mark(start: float, end: float, fill: int) -> Mark:
     return Mark(min(start, end), round(abs(end - start), 2), fill)
 
 
-def _wrapped(label: str) -> tuple[str, ...]:
-    return tuple(textwrap.wrap(label, _LABEL_LETTERS, max_lines=2, placeholder=" …"))
+def wrapped(label: str, letters: int = _LABEL_LETTERS, lines: int = 2) -> tuple[str, ...]:
+    """Break a label into a few lines."""
+    return tuple(textwrap.wrap(label, letters, max_lines=lines, placeholder=" …"))
 
 
-def _round_values(low: float, high: float, wanted: int = 5) -> list[float]:
-    """Return the round numbers from `low` to `high` for an axis, about `wanted` of them."""
-    if not high > low:
-        return [low]
-    rough = (high - low) / wanted
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
-    return [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
-def _axis(label: str, unit: str) -> str:
-    return label if unit in ("", "ratio", "count", "fraction") else f"{label}, {unit}"
+def axis(label: str, unit: str) -> str:
+    """Name an axis: what it measures, and in which unit."""
+    return label if unit in ("", "ratio", "count", "fraction") else f"{label}, {plural(unit)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from capgraph.emit.memo.view import Figure, Line, Piece
 from capgraph.formula.tree import references
@@ -18,7 +18,10 @@ from capgraph.notation import show_given, show_in_prose
 from capgraph.plan import Message, Plan
 from capgraph.results import ScenarioResult
 
-_NAME = re.compile(r"""("[^"]*"|'[^']*')|([A-Za-z_]\w*(?:\.\w+)?)""")
+# What follows `over` is a sweep, even where a quantity has its name.
+_NAME = re.compile(r"""("[^"]*"|'[^']*'|\bover \w+)|([A-Za-z_]\w*(?:\.\w+)?)""")
+_SHORT_CONDITION = 76
+_SHORT_NAME = 30
 _SIGNS = {" * ": " × ", " / ": " ÷ ", " - ": " − ", "<=": "≤", ">=": "≥", "<>": "≠"}
 
 
@@ -61,6 +64,22 @@ class Citations:
                 pieces.append(self._cited(name, name))
                 end = found.end()
         return tuple(piece for piece in (*pieces, Piece(typeset(text[end:]))) if piece.text)
+
+    def condition(self, text: str) -> Line:
+        """Return a condition as `formula` does, with labels in place of ids where that stays short.
+
+        It breaks at operators alone: the blanks of a name hold together.
+        """
+        line = self.formula(text)
+        named = tuple(replace(piece, text=self._label(piece.text)) if piece.anchor else piece for piece in line)
+        short = sum(len(piece.text) for piece in named) <= _SHORT_CONDITION
+        return named if short and all(len(piece.text) <= _SHORT_NAME for piece in named) else line
+
+    def _label(self, quantity: str) -> str:
+        """Return a label that stays in one line; a statement, which may be true or not, in quotation marks."""
+        entry = self.plan.model.quantities[quantity]
+        label = entry.label.replace(" ", "\u00a0")
+        return label if entry.unit else f"“{label}”"
 
     def message(self, message: Message, shown: str) -> Line:
         """Return a message as the evaluator wrote it, its figures cited.

@@ -62,9 +62,48 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A curve: an SVG path, the number of its dashes, and its label, whose middle stands at `y`."""
+
+    path: str
+    dash: int
+    label: tuple[str, ...]
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A marked point, with a word below it."""
+
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Curves over a swept input; ticks of the upright axis stand at their distance from the top."""
+
+    id: str
+    caption: str
+    words: str
+    right: float
+    bottom: float
+    lines: tuple[Line, ...]
+    across: tuple[Tick, ...]
+    upright: tuple[Tick, ...]
+    across_label: str
+    upright_label: str
+    today: Tick | None
+    crossings: tuple[Dot, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Drawings:
     """The charts, where there is something to draw."""
 
     cost: Drawing | None
     tornado: Drawing | None
     stacks: tuple[Drawing, ...]
+    graphs: tuple[Graph, ...]
+    """Sweeps that show something else than what options cost."""

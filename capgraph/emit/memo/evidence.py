@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from capgraph.analysis.derivation import Line, derive
+from capgraph.analysis.derivation import Line, derive, is_definition, only_converts
 from capgraph.emit.artifact import Artifact
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.change import moving_swings
@@ -26,31 +26,43 @@ from capgraph.emit.memo.view import (
 )
 from capgraph.model import Choose, Given, Lookup, Quantity, Row, Value
 from capgraph.notation import show_given, show_value
+from capgraph.plan import Compute
 
 Backlinks = Mapping[str, tuple[str, ...]]
 View = TypeVar("View", StepView, AssumptionView)
 
 
-def step_groups(case: Case, cited: Backlinks) -> tuple[StepGroup, ...]:
-    """Return the computed quantities that the memo cites, by section, in reading order."""
+def step_groups(case: Case, cited: Backlinks) -> tuple[tuple[StepGroup, ...], tuple[StepView, ...]]:
+    """Return the computed quantities that the memo cites, by section in reading order, and those that only convert."""
     places = case.citations.places
     targets = [name for name, place in places.items() if place.anchor.startswith("step-")]
     chain = derive(case.plan, case.results.selected, case.result, targets)
     lines = {line.quantity.id: line for line in chain}
-    views = [
-        (entry.section, _step(case, lines[entry.id], cited))
-        for entry in in_reading_order(case.plan)
-        if entry.id in lines and entry.id in targets
-    ]
-    return tuple(StepGroup(title, tuple(steps)) for title, steps in _by_section(views).items())
+    shown = [entry for entry in in_reading_order(case.plan) if entry.id in lines and entry.id in targets]
+    formulas = {step.id: step.expr for step in case.plan.steps if isinstance(step, Compute)}
+    aside = {
+        entry.id
+        for entry in shown
+        if not lines[entry.id].measured and only_converts(case.plan, formulas[entry.id])
+    }
+    # Where nothing but conversions is shown, they are the derivation.
+    aside = aside if len(aside) < len(shown) else set()
+    views = [(entry, _step(case, lines[entry.id], cited)) for entry in shown]
+    groups = _by_section((entry.section, view) for entry, view in views if entry.id not in aside)
+    return (
+        tuple(StepGroup(title, tuple(steps)) for title, steps in groups.items()),
+        tuple(view for entry, view in views if entry.id in aside),
+    )
 
 
 def _step(case: Case, line: Line, cited: Backlinks) -> StepView:
     entry = line.quantity
     place = case.citations.places[entry.id]
+    # Where a formula only reduces a sweep, its numbers are those of the points: it is written once.
+    numbers = "" if line.numbers == line.formula else typeset(line.numbers)
     return StepView(
         place.anchor, place.mark, case.citations.figure(entry.id), case.citations.formula(line.formula),
-        typeset(line.numbers), entry.provenance.source, entry.provenance.as_of, cited.get(place.anchor, ()),
+        numbers, entry.provenance.source, entry.provenance.as_of, cited.get(place.anchor, ()),
     )  # fmt: skip
 
 
@@ -61,14 +73,20 @@ def _by_section(views: Iterable[tuple[str, View]]) -> Mapping[str, list[View]]:
     return groups
 
 
-def assumption_groups(case: Case, cited: Backlinks) -> tuple[AssumptionGroup, ...]:
-    """Return every input, by section, in reading order."""
-    views = [
-        (entry.section, _assumption(case, entry, cited))
-        for entry in in_reading_order(case.plan)
-        if entry.is_input and entry.id in case.citations.places
+def assumption_groups(
+    case: Case, cited: Backlinks
+) -> tuple[tuple[AssumptionGroup, ...], tuple[AssumptionView, ...]]:
+    """Return every input that says something of the world, by section in reading order, and the mere definitions."""
+    inputs = [
+        entry for entry in in_reading_order(case.plan) if entry.is_input and entry.id in case.citations.places
     ]
-    return tuple(AssumptionGroup(title, tuple(inputs)) for title, inputs in _by_section(views).items())
+    groups = _by_section(
+        (entry.section, _assumption(case, entry, cited)) for entry in inputs if not is_definition(entry)
+    )
+    return (
+        tuple(AssumptionGroup(title, tuple(views)) for title, views in groups.items()),
+        tuple(_assumption(case, entry, cited) for entry in inputs if is_definition(entry)),
+    )
 
 
 def _assumption(case: Case, entry: Quantity, cited: Backlinks) -> AssumptionView:

@@ -133,7 +133,7 @@ def _option_view(case: Case, decision: Decision, option: Option, chosen: Option 
     cite, verdict = case.citations, case.result.verdict
     # Rules after the one that decided were not tried: nothing is said of them.
     tried = decision.rules[: verdict.rule] if verdict else ()
-    conditions = tuple(cite.formula(rule.text) for rule in tried if rule.option == option.id)
+    conditions = tuple(cite.condition(rule.text) for rule in tried if rule.option == option.id)
     return OptionView(
         id=option.id,
         label=option.label,
@@ -168,7 +168,7 @@ def rule_views(case: Case) -> tuple[RuleView, ...]:
     return tuple(
         RuleView(
             number + 1,
-            case.citations.formula(rule.text) if rule.when is not None else (),
+            case.citations.condition(rule.text) if rule.when is not None else (),
             case.option_label(rule.option),
             "no" if number < decided else "yes" if number == decided else "after",
         )

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from jinja2 import FileSystemLoader, StrictUndefined
+from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from capgraph.analysis.derivation import ancestors
+from capgraph.analysis.subject import results_of
 from capgraph.emit.artifact import Artifact, Making
 from capgraph.emit.fonts import font_faces
 from capgraph.emit.memo.backlinks import backlinks
@@ -33,6 +35,7 @@ from capgraph.emit.memo.front import (
     recommendation,
     rule_views,
 )
+from capgraph.emit.memo.graphs import draw_graphs
 from capgraph.emit.memo.variants import cost_labels, lever_views, scenario_views, together_view
 from capgraph.emit.memo.view import Memo
 from capgraph.findings import Findings
@@ -42,6 +45,23 @@ from capgraph.resources import templates_root
 from capgraph.results import Results
 
 Medium = Literal["pdf", "page"]
+
+
+class _Compiled(BytecodeCache):
+    """Templates compiled in this process: both media share them, and compiling takes longer than rendering."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._found:
+            bucket.bytecode_from_string(self._found[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._found[bucket.key] = bucket.bytecode_to_string()
+
+
+_COMPILED = _Compiled()
 
 
 def view(
@@ -56,9 +76,13 @@ def view(
     result = results.scenarios[selected]
     case = Case(plan, results, findings, cite(plan, result, selected, ancestors(plan, _shown(plan))))
     options, swings = option_views(case), swing_views(case)
-    asked, why, changes = recommendation(case), deciding(case), change(case)
-    key_figures = tuple(case.citations.figure(name) for name in model.key_figures)
-    cited = backlinks(asked, why if asked else key_figures, options, changes)
+    graphs = draw_graphs(case)
+    changes = change(case, tuple(graph for graph, of_costs in graphs if of_costs))
+    asked, why = recommendation(case), deciding(case)
+    found = tuple(case.citations.figure(name) for name in results_of(plan))
+    cited = backlinks(asked, why if asked else found, options, changes)
+    steps, conversions = step_groups(case, cited)
+    assumptions, definitions = assumption_groups(case, cited)
     return Memo(
         title=model.title,
         description=model.description,
@@ -75,12 +99,15 @@ def view(
         options=options,
         rules=rule_views(case),
         change=changes,
-        key_figures=key_figures,
-        steps=step_groups(case, cited),
+        results=found,
+        target=case.citations.figure(case.target) if case.target else None,
+        steps=steps,
+        conversions=conversions,
         swings=swings,
         levers=lever_views(case),
         together=together_view(case),
-        assumptions=assumption_groups(case, cited),
+        assumptions=assumptions,
+        definitions=definitions,
         rows=row_views(case),
         checks=check_views(case),
         cost_labels=cost_labels(case),
@@ -89,16 +116,18 @@ def view(
         alerts=model.decision.alerts if model.decision else (),
         files=files(case),
         attached=attached(attachments),
-        drawings=draw(case, options, swings),
+        drawings=draw(case, options, swings, tuple(graph for graph, of_costs in graphs if not of_costs)),
+        linked=frozenset(cited),
     )
 
 
 def _shown(plan: Plan) -> set[str]:
     """Return the steps that the memo speaks of: what decides, and what it shows beside."""
     model = plan.model
-    names = {*model.key_figures, *plan.messages}
+    names = {*model.key_figures, *plan.messages, *(() if model.decision else results_of(plan))}
     names |= {f"check.{name}" for name in model.checks}
     names |= {name for lever in model.levers.values() for name in lever.shows}
+    names |= {name for sweep in model.sweeps.values() for name in sweep.shows}
     names |= {name for chart in model.charts.values() for name in (*chart.parts, chart.whole) if name}
     if model.decision:
         names |= {
@@ -132,6 +161,7 @@ def environment(medium: Medium) -> ImmutableSandboxedEnvironment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=_COMPILED,
     )
     made.filters["lower_first"] = _lower_first
     made.globals["medium"] = medium

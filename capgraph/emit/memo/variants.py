@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from capgraph.analysis.subject import results_of
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.cite import exact, show
 from capgraph.emit.memo.view import CheckView, Effect, Figure, LeverView, Piece, ScenarioView
 from capgraph.findings import LeverEffect
 from capgraph.model import Lever, Setting, Value
-from capgraph.notation import NARROW_SPACE, show_change
+from capgraph.notation import plural, show_change, without_unit
 
 _COSTS_SHOWN = 3
 
@@ -84,18 +85,35 @@ def scenario_views(case: Case) -> tuple[ScenarioView, ...]:
 def _scenario(case: Case, name: str) -> ScenarioView:
     scenario, result = case.plan.model.scenarios[name], case.results.scenarios[name]
     own = {key: scenario.settings[key] for key in scenario.own if key in scenario.settings}
-    checks = tuple(
+    checks = [
         CheckView(check.id, check.label, outcome.holds, check.severity, (Piece(outcome.message),))
         for check in case.plan.model.checks.values()
         if (outcome := result.checks.get(check.id)) is not None
-    )
+    ]
+    quiet = [check for check in checks if name != case.results.selected and _says_nothing_new(case, check)]
     return ScenarioView(
         f"scenario-{name}", name, scenario.label, scenario.provenance.because, scenario.provenance.source,
         settings(case, own),
         case.option_label(result.verdict.option) if result.verdict else "",
         result.verdict.headline if result.verdict else "",
-        _bare(_figures(case, name, costs(case)), case), _figures(case, name, case.plan.model.key_figures), checks,
+        _bare(_figures(case, name, costs(case)), case), _told(case, name),
+        tuple(check for check in checks if check not in quiet), tuple(check.label for check in quiet),
     )  # fmt: skip
+
+
+def _told(case: Case, name: str) -> tuple[Figure, ...]:
+    """Return the key figures: all of the selected scenario's, elsewhere those that are written otherwise there."""
+    found = _figures(case, name, results_of(case.plan))
+    if name == case.results.selected:
+        return found
+    there = [item.text for item in _figures(case, case.results.selected, results_of(case.plan))]
+    return tuple(item for item, text in zip(found, there, strict=True) if item.text != text or item.measured)
+
+
+def _says_nothing_new(case: Case, check: CheckView) -> bool:
+    """Say whether a check holds here as it does in the selected scenario."""
+    there = case.result.checks.get(check.id)
+    return check.holds and (there is None or there.holds)
 
 
 def costs(case: Case) -> tuple[str, ...]:
@@ -108,7 +126,8 @@ def cost_labels(case: Case) -> tuple[str, ...]:
     """Return the heads of the columns of costs: label and unit."""
     quantities = (case.plan.model.quantities[name] for name in costs(case))
     return tuple(
-        f"{entry.label}, {entry.unit_text}" if entry.unit_text else entry.label for entry in quantities
+        f"{entry.label}, {plural(entry.unit_text)}" if entry.unit_text else entry.label
+        for entry in quantities
     )
 
 
@@ -116,8 +135,7 @@ def _bare(figures: tuple[Figure, ...], case: Case) -> tuple[Figure, ...]:
     """Leave the unit out, where the head of the column says it."""
     quantities = case.plan.model.quantities
     return tuple(
-        replace(item, text=item.text.removesuffix(f"{NARROW_SPACE}{quantities[item.quantity].unit_text}"))
-        for item in figures
+        replace(item, text=without_unit(item.text, quantities[item.quantity].unit_text)) for item in figures
     )
 
 

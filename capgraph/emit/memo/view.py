@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from capgraph.emit.memo.drawing import Drawings
+from capgraph.emit.memo.drawing import Drawings, Graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +137,15 @@ class Recommendation:
 class Change:
     """What would change the verdict, and what to measure first."""
 
+    decides: bool
+    """Whether there is a verdict that may change; else only the target moves."""
     target: Figure | None
     ranged: int
     flips: tuple[Flip, ...]
     first: SwingView | None
     groups: tuple[ScenarioGroup, ...]
+    graphs: tuple[Graph, ...]
+    """Sweeps of what options cost."""
     exceptions: tuple[str, ...]
 
 
@@ -258,6 +262,9 @@ class ScenarioView:
     costs: tuple[Figure, ...]
     figures: tuple[Figure, ...]
     checks: tuple[CheckView, ...]
+    """Those to read in full: all of the selected scenario's; elsewhere what fails, or held in the selected one not."""
+    quiet: tuple[str, ...]
+    """Labels of the other checks, which hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,12 +295,17 @@ class Memo:
     options: tuple[OptionView, ...]
     rules: tuple[RuleView, ...]
     change: Change | None
-    key_figures: tuple[Figure, ...]
+    results: tuple[Figure, ...]
+    """Key figures, or what nothing else uses: what a model that decides nothing comes to."""
+    target: Figure | None
     steps: tuple[StepGroup, ...]
+    conversions: tuple[StepView, ...]
+    """Computed quantities that only write another one in a different unit."""
     swings: tuple[SwingView, ...]
     levers: tuple[LeverView, ...]
     together: LeverView | None
     assumptions: tuple[AssumptionGroup, ...]
+    definitions: tuple[AssumptionView, ...]
     rows: tuple[RowView, ...]
     checks: tuple[CheckView, ...]
     cost_labels: tuple[str, ...]
@@ -303,3 +315,5 @@ class Memo:
     files: tuple[FileView, ...]
     attached: tuple[FileView, ...]
     drawings: Drawings
+    linked: frozenset[str]
+    """Anchors that the first pages lead to."""
