@@ -149,7 +149,7 @@ def _hard_coded(expr: Expr) -> Iterable[Number]:
 
 
 def _still_sweeps(model: Model, graph: Graph) -> Iterator[Diagnostic]:
-    for name, expr in formulas(model):
+    for name, expr in formulas(model) if model.sweeps else ():
         for node in reductions(expr):
             over = model.sweeps[node.sweep].over
             named = [part.name for part in references(node)]

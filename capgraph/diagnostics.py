@@ -7,6 +7,8 @@ Invariant: a user's mistake is a `Diagnostic`, never an exception; the message a
 from __future__ import annotations
 
 import difflib
+import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -21,11 +23,24 @@ class Source:
     name: str
     text: str = field(repr=False)
     path: str = ""
+    starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """Where each line begins: found once, since every place in a message is looked up here."""
+
+    def __post_init__(self) -> None:
+        starts = (0, *(found.end() for found in re.finditer("\n", self.text)))
+        object.__setattr__(self, "starts", starts)
 
     def line(self, number: int) -> str:
         """Return line `number`, counted from 1, without its end."""
-        lines = self.text.split("\n", number)
-        return lines[number - 1].rstrip("\r") if number <= len(lines) else ""
+        if number > len(self.starts):
+            return ""
+        end = self.starts[number] - 1 if number < len(self.starts) else len(self.text)
+        return self.text[self.starts[number - 1] : end].rstrip("\r")
+
+    def position(self, index: int) -> tuple[int, int]:
+        """Return line and column of a character."""
+        line = bisect_right(self.starts, index)
+        return line, index - self.starts[line - 1] + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ class Elaborator:
             tree, kind = self.typed(side)
             self.need_flag(side, kind, f"`{expr.op}`")
             sides.append(tree)
-        return replace(expr, left=sides[0], right=sides[1]), Flag()
+        return Binary(expr.op, sides[0], sides[1], expr.span), Flag()
 
     def _product(self, expr: Binary) -> tuple[Expr, Kind]:
         left, left_kind = self.typed(expr.left)
@@ -136,7 +136,7 @@ class Elaborator:
         left, left_unit = self._per_cent_aside(left, left_unit)
         right, right_unit = self._per_cent_aside(right, right_unit)
         unit = product(left_unit, right_unit) if expr.op == "*" else quotient(left_unit, right_unit)
-        return replace(expr, left=left, right=right), unit
+        return Binary(expr.op, left, right, expr.span), unit
 
     def _per_cent_aside(self, tree: Expr, unit: Unit) -> tuple[Expr, Unit]:
         """Turn per cent into a ratio where it multiplies, so that no sum later mixes GiB with GiB·%."""
@@ -169,7 +169,7 @@ class Elaborator:
             self._equality(expr, left_kind, right_kind)
         sides = ((expr.left, left, left_kind), (expr.right, right, right_kind))
         trees, unit = self._alike(sides, expr, f"`{expr.op}`")
-        made = replace(expr, left=trees[0], right=trees[1])
+        made = Binary(expr.op, trees[0], trees[1], expr.span)
         return made, Flag() if expr.op in COMPARISONS else unit
 
     def _equality(self, expr: Binary, left: Kind, right: Kind) -> Never:
@@ -294,7 +294,7 @@ class Elaborator:
 
     def scaled(self, tree: Expr, source: Unit, target: Unit) -> Expr:
         """Wrap a tree in the conversions from one unit to another of the same dimension."""
-        if self.is_zero(tree) or source.size == target.size:
+        if source is target or self.is_zero(tree) or source.size == target.size:
             return tree
         for step in convert(source, target):
             tree = Scale(tree, step.constant, step.value, step.divide, tree.span)

@@ -98,6 +98,8 @@ def _reached(edges: Mapping[str, Iterable[str]], starts: Iterable[str]) -> froze
 
 def _nested_sweeps(steps: nx.DiGraph[str], model: Model) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each reduction over what reduces a sweep itself and moves with the same input."""
+    if not model.sweeps:
+        return
     uses = {name: tuple(steps.predecessors(name)) for name in steps}
     reducing = {name: found for name, expr in formulas(model) if (found := reductions(expr))}
     for name, found in reducing.items():

@@ -7,9 +7,9 @@ Invariant: nothing is interpreted (`no`, `010`, `12:30` stay text), no tag const
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, cast
 
 import yaml
@@ -90,9 +90,14 @@ class Scalar(str):
         return _node_span(*self.composed)
 
     @cached_property
-    def places(self) -> tuple[int, ...] | None:
+    def places(self) -> Sequence[int] | None:
         """Where each character stands in the source; None where escapes make that impossible to tell."""
         return _positions(self)
+
+    @cached_property
+    def _first_position(self) -> tuple[int, int]:
+        assert self.places is not None
+        return self.span.source.position(self.places[0])
 
     def within(self, first: int, last: int) -> Span:
         """Return the span of the characters `first`..`last` (exclusive) of this text, in any quoting style."""
@@ -102,8 +107,11 @@ class Scalar(str):
         if first >= len(places):
             return _span_at(self.span.source, places[-1] + 1)
         end = places[min(last, len(places)) - 1] + 1 if last > first else places[first] + 1
-        line, column = _line_column(self.span.source.text, places[first])
-        end_line, end_column = _line_column(self.span.source.text, end)
+        if isinstance(places, range):
+            line, column = self._first_position
+            return Span(self.span.source, line, column + first, line, column + first + end - places[first])
+        line, column = self.span.source.position(places[first])
+        end_line, end_column = self.span.source.position(end)
         return Span(self.span.source, line, column, end_line, end_column)
 
     @classmethod
@@ -285,20 +293,20 @@ class _Builder:
 
 def _node_span(source: Source, node: yaml.Node) -> Span:
     # By index: libyaml also counts U+0085 and U+2028 as line ends, which no editor does.
-    line, column = _line_column(source.text, node.start_mark.index)
-    end_line, end_column = _line_column(source.text, node.end_mark.index)
+    line, column = source.position(node.start_mark.index)
+    end_line, end_column = source.position(node.end_mark.index)
     return Span(source, line, column, end_line, end_column)
 
 
 def _span_at(source: Source, first: int, last: int | None = None) -> Span:
-    line, column = _line_column(source.text, first)
+    line, column = source.position(first)
     if last is None:
         return Span(source, line, column, line, column + 1)
-    return Span(source, line, column, *_line_column(source.text, last))
+    return Span(source, line, column, *source.position(last))
 
 
-def _positions(scalar: Scalar) -> tuple[int, ...] | None:
-    """Align the non-blank characters of a scalar with its source."""
+def _positions(scalar: Scalar) -> Sequence[int] | None:
+    """Align the non-blank characters of a scalar with its source; a range is a stretch of one line."""
     source, node = scalar.composed
     text, place, end = source.text, node.start_mark.index, node.end_mark.index
     if found := _PROPERTIES.match(text, place, end):
@@ -309,6 +317,8 @@ def _positions(scalar: Scalar) -> tuple[int, ...] | None:
         place += 1
         if scalar.style == '"' and "\\" in text[place:end]:
             return None
+    if text.startswith(scalar, place) and "\n" not in scalar:
+        return range(place, place + len(scalar))
     places: list[int] = []
     for char in scalar:
         if not char.isspace():
@@ -318,14 +328,3 @@ def _positions(scalar: Scalar) -> tuple[int, ...] | None:
         places.append(min(place, len(text) - 1))
         place += 2 if char == scalar.style == "'" else 1
     return tuple(places)
-
-
-def _line_column(text: str, index: int) -> tuple[int, int]:
-    starts = _line_starts(text)
-    line = bisect_right(starts, index)
-    return line, index - starts[line - 1] + 1
-
-
-@lru_cache(maxsize=256)
-def _line_starts(text: str) -> tuple[int, ...]:
-    return (0, *(found.end() for found in re.finditer("\n", text)))

@@ -12,6 +12,8 @@ from typing import Literal
 
 Kind = Literal["number", "name", "text", "op", "end"]
 
+# A text keeps its quotes, so that none is ever one of these.
+WORDS = frozenset({"and", "or", "not", "true", "false"})
 _PATTERN = re.compile(
     r"""\s*(?:
       (?P<number>(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?\s?%?)
@@ -33,12 +35,13 @@ class FormulaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token: `first`..`last` are its offsets, `last` exclusive."""
+    """A token: `first`..`last` are its offsets, `last` exclusive; `sign` is its text if it is an operator or a word."""
 
     kind: Kind
     text: str
     first: int
     last: int
+    sign: str = ""
 
 
 _SPELLINGS = {"!=": "<>", "==": "=", "**": "^"}
@@ -76,7 +79,9 @@ def tokenize(text: str) -> tuple[Token, ...]:
             raise FormulaError(
                 "CG405", f"`{found[kind]}` is not an operator here", first, last, f"write `{spelled}`"
             )
-        tokens.append(Token(kind, found[kind].rstrip(), first, first + len(found[kind].rstrip())))
+        written = found[kind].rstrip()
+        sign = written if kind == "op" or written in WORDS else ""
+        tokens.append(Token(kind, written, first, first + len(written), sign))
         place = last
     tokens.append(Token("end", "", end, end + 1))
     return tuple(tokens)

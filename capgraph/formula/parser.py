@@ -13,7 +13,7 @@ from typing import NoReturn, cast
 
 from capgraph.diagnostics import Diagnostic, Span, did_you_mean
 from capgraph.formula.functions import FUNCTIONS
-from capgraph.formula.lexer import FormulaError, Token, tokenize
+from capgraph.formula.lexer import WORDS, FormulaError, Token, tokenize
 from capgraph.formula.reductions import INTERPOLATE, REDUCTIONS
 from capgraph.formula.tree import (
     COMPARISONS,
@@ -36,7 +36,6 @@ MAX_DEPTH = 40
 MAX_OPERATIONS = 200
 # Words only inside a reduction: elsewhere they may name a quantity.
 SWEEP_WORDS = ("where", "at", "over")
-_WORDS = frozenset({"and", "or", "not", "true", "false"})
 
 
 def parse_formula(text: Scalar) -> Expr | Diagnostic:
@@ -75,8 +74,7 @@ class _Parser:
         return self.tokens[self.place - 1]
 
     def at(self, *texts: str) -> bool:
-        token = self.next
-        return token.text in texts and (token.kind == "op" or (token.kind == "name" and token.text in _WORDS))
+        return self.tokens[self.place].sign in texts
 
     def span(self, first: Token, last: Token | None = None) -> Span:
         return self.source.within(first.first, (last or self.tokens[self.place - 1]).last)
@@ -199,7 +197,7 @@ class _Parser:
             return self._brackets(token)
         if token.kind == "name" and token.text in ("true", "false"):
             return Truth(token.text == "true", self.span(token, token))
-        if token.kind == "name" and token.text not in _WORDS:
+        if token.kind == "name" and token.text not in WORDS:
             return (
                 self._call(token)
                 if self.at("(")

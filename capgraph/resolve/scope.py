@@ -14,7 +14,7 @@ from fractions import Fraction
 from capgraph.diagnostics import Diagnostic, Severity, Span, did_you_mean, known_names
 from capgraph.formula.functions import FUNCTIONS
 from capgraph.formula.parser import parse_formula
-from capgraph.formula.tree import Expr, Reduce, reductions, references
+from capgraph.formula.tree import Expr, Reduce, Reference, walk
 from capgraph.model import Catalog, Choose, Limits, Lookup, Provenance, Quantity, Value
 from capgraph.units import Symbol, Unit, UnitError, known_units, parse_unit, spelled_units, without_below
 from capgraph.yamltree import Scalar
@@ -172,9 +172,12 @@ class Scope:
         if isinstance(tree, Diagnostic):
             self.found.append(tree)
             return None
-        bound = [self.bind(node.name, node.span) for node in references(tree)]
-        swept = [self._bind_sweep(node) for node in reductions(tree)]
-        return tree if all(bound) and all(swept) else None
+        bound = [
+            self.bind(node.name, node.span) if isinstance(node, Reference) else self._bind_sweep(node)
+            for node in walk(tree)
+            if isinstance(node, Reference | Reduce)
+        ]
+        return tree if all(bound) else None
 
     def _bind_sweep(self, node: Reduce) -> bool:
         if node.sweep in self.sweeps:
