@@ -183,7 +183,7 @@ class _Joiner:
         return declared
 
     def _included(self, path: Path, root: Path, name: Scalar, seen: list[Path]) -> Path | Diagnostic:
-        target = Path(os.path.realpath(path.parent / name.replace("\0", "")))
+        target = Path(os.path.realpath(path.parent / name))
         if not target.is_relative_to(os.path.realpath(root)):
             message = f"`{name}` lies outside the model's folder"
             return Diagnostic(

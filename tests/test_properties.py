@@ -40,6 +40,7 @@ from generating import (
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from capgraph.analysis.derivation import derive
 from capgraph.calculate import calculate
 from capgraph.diagnostics import Source
 from capgraph.emit.resolved import emit
@@ -531,6 +532,20 @@ def test_the_same_input_gives_the_same_plan_results_and_bytes_in_any_process() -
     flagship = _flagship()
     assert flagship.plan is not None
     assert hashlib.sha256(emit(flagship.plan).data).hexdigest() == only.split()[1]
+
+
+@pytest.mark.parametrize("name", ["llm-serving", "published-answers"])
+def test_a_derivation_ends_with_its_target_and_cites_only_what_stands_above(name: str) -> None:
+    run = run_path(models_root() / name / "model.yaml")
+    assert run.plan is not None
+    assert run.results is not None
+    for scenario in list(run.results.scenarios)[:3]:
+        for target in run.plan.model.quantities:
+            above: set[str] = set()
+            for line in derive(run.plan, scenario, run.results.scenarios[scenario], (target,)):
+                assert set(line.needs) <= above
+                above.add(line.quantity.id)
+            assert line.quantity.id == target
 
 
 def test_exact_numbers_know_how_far_doubles_may_be() -> None:
