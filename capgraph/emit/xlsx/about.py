@@ -28,7 +28,7 @@ _MARKS = (
     ("6,000 (m)", "Bold, slanted, marked (m): a measured value that replaces the formula in that scenario."),
     ("n/a", "The catalog does not say. A formula that needs it shows an error, never a silent 0."),
     ("+0", "Behind a catalog value in a formula: makes a missing value an error where it would be skipped."),
-    ("ROUND(x,9)", "Where a formula counts whole things: 3.0000000001 GPUs are 3, in every program."),
+    ("ROUND(x,9)", "Where a formula counts whole things: 3.0000000001 nodes are 3, in every program."),
 )
 _HOW = (
     ("See another scenario", "Choose it on Summary. Every active column, the verdict and the charts follow."),

@@ -15,6 +15,7 @@ from openpyxl.styles.differential import DifferentialStyle
 from openpyxl.utils import get_column_letter
 
 from capgraph.emit.xlsx.layout import ACTIVE, FIRST, FIRST_ROW, HEADER_ROW, INPUTS, LABELS_ROW, Layout
+from capgraph.emit.xlsx.measure import column_for
 from capgraph.emit.xlsx.names import quoted
 from capgraph.emit.xlsx.page import Page, at
 from capgraph.emit.xlsx.paper import set_up
@@ -83,18 +84,25 @@ def _scenario_head(page: Page, layout: Layout, column: int, scenario: str) -> No
     page.formula(HEADER_ROW, column, f"{quoted(INPUTS)}!{letter}${HEADER_ROW}", scenario, Role.HEADER_LINK)
 
 
+def label_column(layout: Layout, header: str) -> Column:
+    """Return a column that holds the labels, but for very long ones."""
+    labels = (item.label for item in layout.plan.model.quantities.values())
+    longest = max((column_for(label, Role.LABEL) for label in labels), default=0.0)
+    return Column(header, min(max(30.0, longest), 44.0))
+
+
 def name_column(layout: Layout) -> Column:
     """Return a column that holds the names in formulas, but for very long ones."""
-    longest = max(
-        (len(name) for (kind, *_), name in layout.names.items() if kind in ("step", "pick")), default=0
-    )
-    return Column("Name in formulas", min(max(18.0, 0.85 * longest + 1), 28.0))
+    names = (name for (kind, *_), name in layout.names.items() if kind in ("step", "pick"))
+    longest = max((column_for(name, Role.NAME) for name in names), default=0.0)
+    return Column("Name in formulas", min(max(18.0, longest), 28.0))
 
 
 def unit_column(layout: Layout) -> Column:
     """Return a column that holds the units, but for very long ones."""
-    longest = max((len(item.unit_text) for item in layout.plan.model.quantities.values()), default=0)
-    return Column("Unit", min(max(12.0, 0.85 * longest + 3), 22.0))
+    units = (item.unit_text for item in layout.plan.model.quantities.values())
+    longest = max((column_for(unit, Role.UNIT) for unit in units), default=0.0)
+    return Column("Unit", min(max(14.0, longest), 32.0))
 
 
 def scenario_width(layout: Layout, results: Results) -> float:

@@ -12,7 +12,15 @@ from openpyxl.styles import Font
 from openpyxl.styles.differential import DifferentialStyle
 from openpyxl.utils import get_column_letter
 
-from capgraph.emit.xlsx.grid import Column, finish_grid, name_column, unit_column, write_head, write_section
+from capgraph.emit.xlsx.grid import (
+    Column,
+    finish_grid,
+    label_column,
+    name_column,
+    unit_column,
+    write_head,
+    write_section,
+)
 from capgraph.emit.xlsx.layout import ACTIVE, BASE, FIRST, HEADER_ROW, INPUTS, LABEL, NAME, UNIT, Layout, Line
 from capgraph.emit.xlsx.page import Page, at, fixed
 from capgraph.emit.xlsx.styles import GENERAL, Role, number_format
@@ -37,7 +45,7 @@ _NOTE = (
 def write_inputs(page: Page, layout: Layout, results: Results) -> None:
     """Write the sheet."""
     before = (
-        Column("Input", 36),
+        label_column(layout, "Input"),
         name_column(layout),
         unit_column(layout),
         Column("Active", 15),

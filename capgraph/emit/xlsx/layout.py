@@ -33,6 +33,8 @@ LABELS_ROW, HEADER_ROW, FIRST_ROW = 4, 5, 6
 CATALOG_FIRST_ROW = 7
 SPARE_ROWS = 20
 DECISIVE_INPUTS = 5
+# What a model writes as the source of a value that nobody could measure, such as one month.
+_DEFINITION = "definition"
 
 Key = tuple[str, ...]
 
@@ -154,24 +156,32 @@ def _input_keys(plan: Plan, findings: Findings, measured: Sequence[str]) -> Iter
     if decisive:
         yield ("heading", "The few that move the decision most")
         yield from (("step", name) for name in decisive)
-    for section in plan.model.sections:
-        members = [
-            name for name in given if plan.model.quantities[name].section == section and name not in decisive
-        ]
-        if members:
-            yield ("heading", section)
-            yield from (("step", name) for name in members)
+    for section, members in _by_section(plan, [name for name in given if name not in decisive]):
+        yield ("heading", section)
+        yield from (("step", name) for name in members)
     if measured:
         yield ("heading", "Measured values that replace a formula; blank: the formula holds")
         yield from (("measured", name) for name in measured)
 
 
+def _by_section(plan: Plan, names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the sections with their members; what holds by definition comes last in its section and on its sheet."""
+    quantities = plan.model.quantities
+
+    def defined(name: str) -> bool:
+        return quantities[name].provenance.source == _DEFINITION
+
+    members: dict[str, list[str]] = {section: [] for section in plan.model.sections}
+    for name in names:
+        members[quantities[name].section].append(name)
+    filled = [(section, sorted(found, key=defined)) for section, found in members.items() if found]
+    yield from sorted(filled, key=lambda entry: defined(entry[1][0]))
+
+
 def _model_keys(plan: Plan, measured: Sequence[str]) -> Iterator[Key]:
     quantities = plan.model.quantities
-    for section in plan.model.sections:
-        members = [name for name in plan.by_id if name in quantities and quantities[name].section == section]
-        if members:
-            yield ("heading", section)
+    for section, members in _by_section(plan, [name for name in plan.by_id if name in quantities]):
+        yield ("heading", section)
         for name in members:
             if name in measured:
                 yield ("measured", name)

@@ -13,7 +13,15 @@ from openpyxl.styles.differential import DifferentialStyle
 from openpyxl.styles.numbers import NumberFormat
 from openpyxl.utils import get_column_letter
 
-from capgraph.emit.xlsx.grid import Column, finish_grid, name_column, unit_column, write_head, write_section
+from capgraph.emit.xlsx.grid import (
+    Column,
+    finish_grid,
+    label_column,
+    name_column,
+    unit_column,
+    write_head,
+    write_section,
+)
 from capgraph.emit.xlsx.layout import ACTIVE, BASE, FIRST, HEADER_ROW, LABEL, NAME, UNIT, Layout, Line
 from capgraph.emit.xlsx.page import Page, at
 from capgraph.emit.xlsx.rows import RowWriter
@@ -22,7 +30,7 @@ from capgraph.emit.xlsx.words import say
 from capgraph.plan import Compute, Fetch
 from capgraph.results import Results
 
-_AFTER = (Column("Formula in words", 52), Column("Why", 46), Column("Source", 34), Column("Declared at", 28))
+_AFTER = (Column("Formula in words", 60), Column("Why", 56), Column("Source", 34), Column("Declared at", 28))
 _NOTE = (
     "Every cell is a formula. The active column names its operands; a scenario's column holds the same formula "
     "on its own cells. "
@@ -33,7 +41,7 @@ _NOTE = (
 def write_model(page: Page, layout: Layout, results: Results) -> None:
     """Write the sheet."""
     before = (
-        Column("Quantity", 36),
+        label_column(layout, "Quantity"),
         name_column(layout),
         unit_column(layout),
         Column("Active", 15),
@@ -66,7 +74,7 @@ def _write_texts(page: Page, layout: Layout, line: Line) -> None:
     if quantity is None:
         return
     told = quantity.provenance
-    if line.kind == "step":
+    if line.kind == "step" and not quantity.is_input:
         page.text(line.row, layout.details + 1, told.because, Role.NOTE)
         page.text(line.row, layout.details + 2, told.source, Role.NOTE)
     page.text(line.row, layout.details + 3, told.origin.place, Role.NAME)
@@ -90,7 +98,7 @@ def _described(layout: Layout, line: Line) -> tuple[str, str]:
             f"{label} ({called(step.choice)})",
             f"From the sheet {title}, in the row of {called(step.choice)}",
         )
-    return label, say(step.expr, called) if isinstance(step, Compute) else "Input"
+    return label, say(step.expr, called) if isinstance(step, Compute) else "Given on Inputs, with its source"
 
 
 def _mark_measured(page: Page, layout: Layout, row: int) -> None:

@@ -14,15 +14,16 @@ from openpyxl.cell.cell import Cell
 from openpyxl.styles.cell_style import StyleArray
 from openpyxl.utils import get_column_letter
 from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.worksheet import Worksheet
 
+from capgraph.emit.xlsx.measure import lines
 from capgraph.emit.xlsx.names import quoted
 from capgraph.emit.xlsx.styles import (
     GENERAL,
     LOGICAL,
     ROW_HEIGHT,
     Role,
-    characters,
     line_height,
     named_styles,
     wraps,
@@ -135,6 +136,12 @@ class Page:
         self.book.cached[self.title][cell.coordinate] = clean(cached) if isinstance(cached, str) else cached
         self._spread(row, column, role, cached if isinstance(cached, str) else "", until)
 
+    def link(self, row: int, column: int, target: str) -> None:
+        """Let a cell lead to another one of its sheet."""
+        self.sheet.cell(row, column).hyperlink = Hyperlink(
+            ref=at(row, column), location=f"{quoted(self.title)}!{target}"
+        )
+
     def widths(self, *widths: float) -> None:
         """Set the widths of the columns from the first on, in characters."""
         for column, width in enumerate(widths, 1):
@@ -195,19 +202,3 @@ def at(row: int, column: int) -> str:
 def fixed(row: int, column: int) -> str:
     """Return a cell's absolute address, such as `$F$12`."""
     return f"${get_column_letter(column)}${row}"
-
-
-def lines(text: str, width: float, role: Role) -> int:
-    """Estimate how many lines a text takes in a column of that width; a word breaks only where it must."""
-    room = max(int(characters(role) * width), 1)
-    count = 0
-    for paragraph in text.split("\n"):
-        used = 0
-        count += 1
-        for word in paragraph.split(" "):
-            if used and used + 1 + len(word) > room:
-                count, used = count + 1, 0
-            used += len(word) + (1 if used else 0)
-            while used > room:
-                count, used = count + 1, used - room
-    return count

@@ -63,34 +63,29 @@ class _Look:
     fill: str = ""
     border: str = ""
     across: str = "left"
-    down: str = "top"
     wrap: bool = False
     locked: bool = True
     indent: int = 0
 
 
 _LOOKS = {
-    Role.TITLE: _Look(NAVY, bold=True, size=16, down="center"),
+    Role.TITLE: _Look(NAVY, bold=True, size=16),
     Role.QUESTION: _Look(GREY, size=11, wrap=True),
-    Role.HEADLINE: _Look(
-        NAVY, bold=True, size=12, fill=PALE_BLUE, border="box", wrap=True, down="center", indent=1
-    ),
-    Role.HEADER: _Look(WHITE, bold=True, fill=NAVY, wrap=True, down="center", across="center"),
-    Role.HEADER_LINK: _Look(
-        WHITE, bold=True, italic=True, fill=NAVY, wrap=True, down="center", across="center"
-    ),
-    Role.SECTION: _Look(NAVY, bold=True, fill=PALE_BLUE, down="center"),
+    Role.HEADLINE: _Look(NAVY, bold=True, size=12, fill=PALE_BLUE, border="box", wrap=True, indent=1),
+    Role.HEADER: _Look(WHITE, bold=True, fill=NAVY, wrap=True, across="center"),
+    Role.HEADER_LINK: _Look(WHITE, bold=True, italic=True, fill=NAVY, wrap=True, across="center"),
+    Role.SECTION: _Look(NAVY, bold=True, fill=PALE_BLUE),
     Role.LABEL: _Look(wrap=True),
     Role.BLOCK: _Look(bold=True, wrap=True),
     Role.NAME: _Look(GREY, size=9),
-    Role.UNIT: _Look(GREY, size=9, indent=1),
+    Role.UNIT: _Look(GREY, size=9, wrap=True, indent=1),
     Role.NOTE: _Look(GREY, size=9, wrap=True, indent=1),
     Role.INPUT: _Look(BLUE, fill=PALE_YELLOW, border="box", across="right", wrap=True, locked=False),
     Role.INPUT_TEXT: _Look(BLUE, fill=PALE_YELLOW, border="box", wrap=True, locked=False, indent=1),
     Role.FORMULA: _Look(across="right", wrap=True),
     Role.FORMULA_TEXT: _Look(wrap=True),
     Role.LINK: _Look(GREEN, italic=True, across="right", wrap=True),
-    Role.LINK_LABEL: _Look(GREEN, italic=True, down="center", indent=1),
+    Role.LINK_LABEL: _Look(GREEN, italic=True, indent=1),
     Role.STATUS: _Look(across="center", wrap=True),
     Role.CONSTANT: _Look(across="right"),
 }
@@ -101,9 +96,19 @@ def wraps(role: Role) -> bool:
     return _LOOKS[role].wrap
 
 
-def characters(role: Role) -> float:
-    """Return how many characters of a role's texts go into a unit of a column's width."""
-    return 11.6 / (_LOOKS[role].size * (1.15 if _LOOKS[role].bold else 1.0))
+def size(role: Role) -> float:
+    """Return the size of a role's letters in points."""
+    return _LOOKS[role].size
+
+
+def is_bold(role: Role) -> bool:
+    """Say whether a role's letters are bold."""
+    return _LOOKS[role].bold
+
+
+def indent(role: Role) -> int:
+    """Return by how many steps a role's texts are indented."""
+    return _LOOKS[role].indent
 
 
 def line_height(role: Role) -> float:
@@ -127,7 +132,7 @@ def _named(role: Role, look: _Look) -> NamedStyle:
         side = Side(style="thin", color=Color(rgb=LINE))
         style.border = Border(left=side, right=side, top=side, bottom=side)
     style.alignment = Alignment(
-        horizontal=look.across, vertical=look.down, wrap_text=look.wrap, indent=look.indent or 0
+        horizontal=look.across, vertical="center", wrap_text=look.wrap, indent=look.indent or 0
     )
     style.protection = Protection(locked=look.locked)
     return style
