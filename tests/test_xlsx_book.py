@@ -18,12 +18,17 @@ from openpyxl.worksheet.worksheet import Worksheet
 from openxml_audit import OpenXmlValidator
 from oracles.cells import formulas, stored
 from oracles.expectation import layout_of
+from oracles.ironcalc import Calculation
 from oracles.workbooks import MADE, SHIPPED, SMALL, Built, build, built, model_file
 
 from capgraph.analysis.findings import find
 from capgraph.emit.xlsx import emit
+from capgraph.emit.xlsx.decision import rule_rows
 from capgraph.emit.xlsx.layout import BASE, CHECKS, FIRST, INPUTS, MODEL, SPARE_ROWS, SUMMARY, UNITS
+from capgraph.emit.xlsx.measure import lines
 from capgraph.emit.xlsx.names import quoted
+from capgraph.emit.xlsx.page import at, clean
+from capgraph.emit.xlsx.styles import Role
 from capgraph.emit.xlsx.summary import SELECTOR
 from capgraph.formula.tree import Number, walk
 from capgraph.plan import Compute, Figure
@@ -246,7 +251,7 @@ def stored_texts(book: Built) -> dict[str, Cell]:
 
 def test_a_text_that_no_cell_can_hold_is_cleaned(tmp_path: Path) -> None:
     text = model_file("small").read_text("utf-8").replace("label: Shops", "label: Shops")
-    text = text.replace("label: Users,", 'label: "Us\\u0007ers _x0041_",')
+    text = text.replace("label: Users,", 'label: "Users _x0041_",')
     text = text.replace('on {nodes} of "{server}".', "on {nodes}." + " again" * 400 + '"' * 300)
     text = text.replace("source: staff list", f'source: "{"s" * 40_000}"')
     file = tmp_path / "long.yaml"
@@ -259,6 +264,8 @@ def test_a_text_that_no_cell_can_hold_is_cleaned(tmp_path: Path) -> None:
     labels = held[INPUTS].values()
     assert "Users _x005F_x0041_" in labels or "Users _x0041_" in labels
     assert max(len(value) for value in labels if isinstance(value, str)) == 32_767
+    # The language takes no control characters; a caller's plan might.
+    assert clean("Us\x07ers") == "Users"
 
 
 def test_a_catalog_value_that_is_not_known_is_a_text(book: Built, sheets: Workbook) -> None:
@@ -393,3 +400,56 @@ def test_charts_are_described_in_words() -> None:
     described = re.findall(r'descr="([^"]+)"', drawing)
     assert len(described) == len(charts_of(built("llm-serving")))
     assert described[0].startswith("Cost by option, USD/month.")
+
+
+def test_a_rule_that_does_not_decide_says_so_instead_of_its_headline(tmp_path: Path) -> None:
+    book = built("object-storage")
+    layout, calculation = layout_of(book), Calculation(book.written(tmp_path))
+    rules = rule_rows(layout)
+    for scenario, result in book.results.scenarios.items():
+        calculation.edit(SUMMARY, SELECTOR, scenario)
+        calculation.calculate()
+        assert result.verdict is not None
+        for number, row in enumerate(range(rules[0], rules[1] + 1)):
+            shown = calculation.value(CHECKS, at(row, 2))
+            if number == result.verdict.rule:
+                assert shown == result.verdict.headline
+            elif result.values.get(f"rule.{number + 1}", True):
+                assert shown == "Holds as well, but an earlier rule decides."
+            else:
+                assert shown == "Does not hold."
+
+
+@pytest.mark.parametrize("title", [INPUTS, MODEL])
+def test_definitions_stand_last(title: str) -> None:
+    layout = layout_of(built("object-storage"))
+    lines = layout.inputs if title == INPUTS else layout.model
+    quantities = layout.plan.model.quantities
+    steps = [quantities[line.name].provenance.source for line in lines if line.kind == "step"]
+    assert steps.count("definition") == 7
+    assert steps[-7:] == ["definition"] * 7
+
+
+def test_a_model_without_key_figures_shows_what_nothing_else_uses() -> None:
+    sheet = loaded("photo-archive")[SUMMARY]
+    shown = [cell.value for cell in sheet["A"] if cell.value is not None]
+    assert shown[-2:] == ["Key figures", "Cost"]
+    assert sheet.print_area == f"'{SUMMARY}'!$A$1:$H${sheet.max_row + 1}"
+    assert "Checks" not in shown
+
+
+def test_no_text_takes_more_lines_than_its_row_has_room_for() -> None:
+    sheet = loaded("object-storage")[INPUTS]
+    broad, narrow = "Power of the room against that of its machines", 44.0
+    assert lines(broad, narrow, Role.LABEL) == 1
+    assert lines(broad, narrow / 2, Role.LABEL) == 2
+    units = {str(cell.value) for cell in sheet["C"] if cell.value}
+    assert "request/object/month" in units
+    assert all(lines(unit, sheet.column_dimensions["C"].width, Role.UNIT) == 1 for unit in units)
+
+
+def test_about_speaks_of_no_field_in_particular() -> None:
+    words = {
+        str(cell.value) for row in loaded("photo-archive")["About"].iter_rows() for cell in row if cell.value
+    }
+    assert not [text for text in words if re.search(r"GPU|LLM|[Tt]oken", text)]

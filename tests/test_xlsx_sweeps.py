@@ -14,8 +14,9 @@ from oracles.expectation import layout_of, mismatches
 from oracles.ironcalc import Calculation
 from oracles.workbooks import Built, build, built, model_file
 
-from capgraph.emit.xlsx.layout import ACTIVE, BASE, FIRST, INPUTS, MODEL, SWEEPS
+from capgraph.emit.xlsx.layout import ACTIVE, BASE, FIRST, INPUTS, LABEL, MODEL, SUMMARY, SWEEPS
 from capgraph.emit.xlsx.page import at
+from capgraph.emit.xlsx.summary import SELECTOR
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def test_points_that_a_reader_changes_move_every_reduction(book: Built, tmp_path
     demand = layout.sweeps["demand"]
     points = [150.0 + 190.0 * number for number in range(demand.points)]
     for offset, point in enumerate(points):
-        calculation.edit(SWEEPS, at(demand.blocks[demand.over] + offset, BASE), point)
+        calculation.edit(SWEEPS, at(demand.first + offset, LABEL), point)
     calculation.calculate()
     other = other_model(tmp_path, "from: 100, to: 3100, points: 13", f"values: {points}")
     assert other.results.scenarios["base"].values["total"] != book.results.scenarios["base"].values["total"]
@@ -114,3 +115,39 @@ def test_curves_of_one_unit_are_one_chart(book: Built) -> None:
     assert len(charts) == 2
     assert [len(re.findall(r"<ser>", chart)) for chart in charts] == [2, 1]
     assert "Demand grows, USD/month, for Users, user from 100 to 3,100" in drawing
+
+
+def test_the_table_on_top_shows_the_chosen_scenario_and_is_what_prints(book: Built, tmp_path: Path) -> None:
+    layout, calculation = layout_of(book), Calculation(book.written(tmp_path))
+    demand = layout.sweeps["demand"]
+    calculation.edit(SUMMARY, SELECTOR, "measured")
+    calculation.calculate()
+    own = [calculation.value(SWEEPS, at(demand.first + point, LABEL + 1)) for point in range(demand.points)]
+    column = layout.scenarios.index("measured") + FIRST
+    block = demand.blocks["step", "own_cost"]
+    assert own == [calculation.value(SWEEPS, at(block + point, column)) for point in range(demand.points)]
+    assert own != [calculation.value(SWEEPS, at(block + point, FIRST)) for point in range(demand.points)]
+    sheet = load_workbook(BytesIO(book.data))[SWEEPS]
+    _, last = sheet.print_area.split("!")[-1].replace("$", "").split(":")
+    assert sheet[last].row < min(swept.heading for swept in layout.sweeps.values())
+
+
+def test_long_numbers_of_points_show_three_to_four_figures(tmp_path: Path) -> None:
+    long = other_model(
+        tmp_path, "from: 100, to: 3100, points: 13", "from: 100, to: 3100, points: 13, scale: log"
+    )
+    swept = layout_of(long).sweeps["demand"]
+    sheet = load_workbook(BytesIO(long.data))[SWEEPS]
+    second = sheet.cell(swept.first + 1, LABEL)
+    assert second.value == pytest.approx(133.13, abs=0.01)
+    assert second.number_format.startswith("[>=100]#,##0;")
+
+
+def test_scenarios_have_no_columns_where_no_formula_reduces_over_a_sweep() -> None:
+    book = built("object-storage")
+    layout, sheet = layout_of(book), load_workbook(BytesIO(book.data))[SWEEPS]
+    assert len(layout.scenarios) > 1
+    (swept,) = layout.sweeps.values()
+    assert not swept.reductions
+    below = sheet.iter_rows(min_row=swept.heading, min_col=ACTIVE + 1)
+    assert [cell.coordinate for row in below for cell in row if cell.value is not None] == []

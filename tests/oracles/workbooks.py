@@ -38,7 +38,8 @@ class Built:
 
 def model_file(name: str) -> Path:
     """Return the file of a model that ships, or of one that only tests use."""
-    return models_root() / name / "model.yaml" if name in SHIPPED else MODELS / f"{name}.yaml"
+    shipped = models_root() / name / "model.yaml"
+    return shipped if shipped.exists() else MODELS / f"{name}.yaml"
 
 
 @cache

@@ -177,6 +177,10 @@ def draw(page: Page, bars: Bars, anchor: str, width: int, height: int) -> None:
         for other in ("showSerName", "showCatName", "showLegendKey", "showPercent", "showLeaderLines"):
             setattr(chart.dataLabels, other, False)
         chart.dataLabels.numFmt = _SHAPE
+    numbers_held = [value for _, strip in bars.series for value in strip.values if isinstance(value, float)]
+    if all(value >= 0 for value in numbers_held):
+        # Bars compare by their length, so they begin at nothing.
+        chart.y_axis.scaling.min = 0
     # The first category on top, as in the table beside it.
     chart.x_axis.scaling.orientation = "maxMin"
     chart.y_axis.crosses = "max"

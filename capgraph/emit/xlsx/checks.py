@@ -7,10 +7,10 @@ condition holds; an error in a condition is never a pass.
 
 from __future__ import annotations
 
-from capgraph.emit.xlsx.decision import option_label, write_verdict
+from capgraph.emit.xlsx.decision import deciding_rule, option_label, rule_rows, write_verdict
 from capgraph.emit.xlsx.grid import Column, finish_grid, write_head, write_section
 from capgraph.emit.xlsx.integrity import write_integrity
-from capgraph.emit.xlsx.layout import ACTIVE, BASE, CHECKS, FIRST_ROW, Key, Layout, Line
+from capgraph.emit.xlsx.layout import ACTIVE, BASE, CHECKS, FIRST_ROW, LABEL, Key, Layout, Line
 from capgraph.emit.xlsx.messages import sentences
 from capgraph.emit.xlsx.page import Page, at, fixed
 from capgraph.emit.xlsx.references import ByName
@@ -30,6 +30,7 @@ _BEFORE = (
     Column("Ties out", 9),
 )
 _AFTER = (Column("Condition in words", 60), Column("Name in formulas", 26), Column("Declared at", 28))
+_NO, _TOO_LATE = "Does not hold.", "Holds as well, but an earlier rule decides."
 _NOTE = "A check that fails as an error says FAIL, one that only warns says warn. Everything here follows the inputs."
 
 
@@ -86,7 +87,7 @@ def _write_condition(rows: StatusRows, line: Line) -> None:
     rule = layout.plan.model.decision.rules[int(number) - 1]
     option = option_label(layout, rule.option)
     rows.texts(line.row, f"Rule {number}", option, words, name, rule.origin.place)
-    _write_sentence(rows, line.row, line.name)
+    _write_headline(rows, line, int(number))
 
 
 def _write_overall(rows: StatusRows, line: Line) -> None:
@@ -107,7 +108,27 @@ def _write_overall(rows: StatusRows, line: Line) -> None:
 
 
 def _write_sentence(rows: StatusRows, row: int, message_id: str) -> None:
-    """Write a message live. One too long for a formula stands in pieces to the right, and is joined."""
+    """Write a message live."""
+    formula, text = _sentence(rows, row, message_id)
+    rows.page.formula(row, MESSAGE, formula, text, Role.FORMULA_TEXT)
+
+
+def _write_headline(rows: StatusRows, line: Line, number: int) -> None:
+    """Write the headline of a rule, whose numbers make sense only where the rule decides."""
+    formula, text = _sentence(rows, line.row, line.name)
+    result = rows.results.scenarios[rows.results.selected]
+    holds = result.values.get(line.name, True)
+    decides = deciding_rule(result) == number
+    page, names = rows.page, rows.layout.names
+    instead = f'IF({names[line.key]},"{_TOO_LATE}","{_NO}")'
+    first, _ = rule_rows(rows.layout)
+    position = f"ROWS({fixed(first, LABEL)}:{at(line.row, LABEL)})"
+    live = f"IF({names['verdict', 'rule']}={position},{formula},{instead})"
+    page.formula(line.row, MESSAGE, live, text if decides else _TOO_LATE if holds else _NO, Role.FORMULA_TEXT)
+
+
+def _sentence(rows: StatusRows, row: int, message_id: str) -> tuple[str, str]:
+    """Return a message as a formula, and what it says. One too long stands in pieces to the right, and is joined."""
     plan, values = rows.layout.plan, rows.results.scenarios[rows.results.selected].values
     message = plan.messages[message_id]
     pieces = sentences(message, rows.rows.by_name)
@@ -119,4 +140,4 @@ def _write_sentence(rows: StatusRows, row: int, message_id: str) -> None:
                 row, column, piece.formula, write_message(plan, piece.message, values), Role.NAME
             )
         formula = "&".join(at(row, start + offset) for offset in range(len(pieces)))
-    rows.page.formula(row, MESSAGE, formula, write_message(plan, message, values), Role.FORMULA_TEXT)
+    return formula, write_message(plan, message, values)

@@ -20,6 +20,8 @@ from capgraph.model import Model
 A4 = 9
 # About what a landscape A4 page holds at 60 %, below which nobody reads a print.
 CHARACTERS_ACROSS = 230
+# The same for rows.
+ROWS_DOWN = 55
 
 
 def set_up(
@@ -44,6 +46,13 @@ def set_up_single(page: Page, model: Model, last_row: int, last_column: int) -> 
     """Make a sheet print on one page."""
     page.sheet.print_area = f"A1:{get_column_letter(last_column)}{last_row}"
     _paper(page.sheet, model, 1, down=1)
+
+
+def set_up_tops(page: Page, model: Model, last_row: int, last_column: int) -> None:
+    """Make a sheet print what stands on top of it, on as few pages as stay legible."""
+    page.sheet.print_area = f"A1:{get_column_letter(last_column)}{last_row}"
+    page.sheet.sheet_view.zoomScale = 85
+    _paper(page.sheet, model, 1, down=math.ceil(last_row / ROWS_DOWN))
 
 
 def _paper(sheet: Worksheet, model: Model, across: int, down: int = 0) -> None:

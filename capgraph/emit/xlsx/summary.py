@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from capgraph.emit.xlsx.charts import Bars, Strip, draw
 from capgraph.emit.xlsx.decision import NO_RULE, headlines, verdict_label
+from capgraph.emit.xlsx.grid import unit_column
 from capgraph.emit.xlsx.layout import CHECKS, FIRST, INPUTS, LABELS_ROW, SUMMARY, Layout
 from capgraph.emit.xlsx.names import quoted
 from capgraph.emit.xlsx.page import Page, at, fixed
@@ -25,7 +26,7 @@ from capgraph.results import Results
 
 _CHART, _END = 10, 18
 """The charts' first column, and the page's last."""
-_SCENARIO_ROW, _VERDICT_ROW, _HEADLINE_ROW, _CHECKS_ROW, _TABLE_ROW = 4, 5, 6, 7, 9
+_SCENARIO_ROW, _VERDICT_ROW, _HEADLINE_ROW = 4, 5, 6
 SELECTOR = at(_SCENARIO_ROW, UNIT)
 """The cell that chooses the scenario."""
 _HEADLINE_WIDTH = 160.0
@@ -36,27 +37,31 @@ _COST_CHART, _STACK_CHART = (15, 5), (15, 7)
 def write_summary(page: Page, layout: Layout, results: Results) -> None:
     """Write the sheet."""
     tables = Tables(page, layout, results, ByName(layout, Domains(layout.plan)))
-    page.widths(36, 16, 16, 15, 15, 15, 15, 10, 2, *[9.5] * (_END - _CHART + 1))
-    _write_head(tables)
+    has_charts = bool(tables.priced or layout.stacks)
+    end = _END if has_charts else MARK
+    unit = max(16.0, unit_column(layout).width)
+    page.widths(40, unit, 16, 15, 15, 15, 15, 10, 2, *[9.5] * (_END - _CHART + 1))
+    _write_head(tables, end)
     _write_selector(tables)
-    _write_verdict(tables)
-    row = tables.figures(_TABLE_ROW)
+    _write_verdict(tables, end)
+    first = _write_status(tables) + 2
+    row = tables.figures(first)
     row, costs = tables.options(row + 1)
     piles = []
     for pile in layout.stacks:
         start, row = row + 1, tables.stack(row + 1, pile)
         piles.append((pile, start))
     row = _write_reasons(tables, row + 1)
-    last = max(row, _draw_charts(tables, costs, piles))
-    set_up_single(page, layout.plan.model, last, _END)
+    last = max(row, _draw_charts(tables, first, costs, piles))
+    set_up_single(page, layout.plan.model, last, end)
 
 
-def _write_head(tables: Tables) -> None:
+def _write_head(tables: Tables, end: int) -> None:
     model, page = tables.layout.plan.model, tables.page
     page.text(1, 1, model.title, Role.TITLE)
     page.height(1, 26)
     question = model.decision.question if model.decision else model.description
-    page.text(2, 1, question, Role.QUESTION, until=_END)
+    page.text(2, 1, question, Role.QUESTION, until=end)
 
 
 def _write_selector(tables: Tables) -> None:
@@ -79,27 +84,37 @@ def _write_selector(tables: Tables) -> None:
     page.book.define(number, SUMMARY, fixed(_SCENARIO_ROW, MARK), "The chosen scenario's position on Inputs")
 
 
-def _write_verdict(tables: Tables) -> None:
+def _write_verdict(tables: Tables, end: int) -> None:
     page, layout = tables.page, tables.layout
     decision, names = layout.plan.model.decision, layout.names
     if decision is not None and decision.rules:
         page.text(_VERDICT_ROW, LABEL, "Verdict", Role.SECTION)
         verdict = verdict_label(layout, tables.now)
-        page.formula(_VERDICT_ROW, UNIT, names["verdict", "option"], verdict, Role.HEADLINE, until=_END)
+        page.formula(_VERDICT_ROW, UNIT, names["verdict", "option"], verdict, Role.HEADLINE, until=end)
         page.text(_HEADLINE_ROW, LABEL, "Because", Role.SECTION)
         deciding = names["verdict", "rule"]
         live = f'IF({deciding}=0,"{NO_RULE}",INDEX({quoted(CHECKS)}!{headlines(layout)},{deciding}))'
-        page.formula(_HEADLINE_ROW, UNIT, live, _headline(tables), Role.HEADLINE, until=_END)
+        page.formula(_HEADLINE_ROW, UNIT, live, _headline(tables), Role.HEADLINE, until=end)
         for result in tables.results.scenarios.values():
             longest = result.verdict.headline if result.verdict else ""
             page.grow(_HEADLINE_ROW, longest, _HEADLINE_WIDTH, Role.HEADLINE)
-    page.text(_CHECKS_ROW, LABEL, "Checks", Role.SECTION)
+
+
+def _write_status(tables: Tables) -> int:
+    """Write whether the checks pass, the model's and the workbook's own; return the row."""
+    page, layout = tables.page, tables.layout
+    decision, names = layout.plan.model.decision, layout.names
+    row = (_HEADLINE_ROW if decision is not None and decision.rules else _SCENARIO_ROW) + 1
+    label, until, status = LABEL, LABEL, UNIT
     if layout.plan.model.checks:
-        page.formula(_CHECKS_ROW, UNIT, names["overall", "checks"], overall(layout, tables.now), Role.STATUS)
-    page.text(_CHECKS_ROW, BESIDE, "This workbook's own checks", Role.SECTION, until=BESIDE + 1)
-    page.formula(_CHECKS_ROW, BESIDE + 2, names["overall", "integrity"], "pass", Role.STATUS)
-    for column in (UNIT, BESIDE + 2):
-        colour_status(page, at(_CHECKS_ROW, column), at(_CHECKS_ROW, column))
+        page.text(row, LABEL, "Checks", Role.SECTION)
+        page.formula(row, UNIT, names["overall", "checks"], overall(layout, tables.now), Role.STATUS)
+        colour_status(page, at(row, UNIT), at(row, UNIT))
+        label, until, status = BESIDE, BESIDE + 1, BESIDE + 2
+    page.text(row, label, "This workbook's own checks", Role.SECTION, until=until)
+    page.formula(row, status, names["overall", "integrity"], "pass", Role.STATUS)
+    colour_status(page, at(row, status), at(row, status))
+    return row
 
 
 def _headline(tables: Tables) -> str:
@@ -115,17 +130,21 @@ def _write_reasons(tables: Tables, row: int) -> int:
         return row - 1
     page.text(row, LABEL, "What speaks for and against", Role.SECTION, until=MARK)
     for offset, option in enumerate(options, 1):
-        parts = (option.because, f"Risk: {option.risk}" if option.risk else "")
+        parts = (
+            f"For: {option.because}" if option.because else "",
+            f"Against: {option.risk}" if option.risk else "",
+        )
         page.text(row + offset, LABEL, option.label, Role.LABEL)
-        page.text(row + offset, UNIT, " ".join(filter(None, parts)), Role.NOTE, until=MARK)
+        page.text(row + offset, UNIT, "\n".join(filter(None, parts)), Role.NOTE, until=MARK)
     return row + len(options) + 1
 
 
-def _draw_charts(tables: Tables, costs: tuple[int, int] | None, piles: Sequence[tuple[Stack, int]]) -> int:
+def _draw_charts(
+    tables: Tables, row: int, costs: tuple[int, int] | None, piles: Sequence[tuple[Stack, int]]
+) -> int:
     """Draw the charts down the right side; return the row they reach to."""
     drawn = [(_cost_bars(tables, *costs), _COST_CHART)] if costs is not None else []
     drawn += [(_stack_bars(tables, pile, start), _STACK_CHART) for pile, start in piles]
-    row = _TABLE_ROW
     for bars, (width, height) in drawn:
         draw(tables.page, bars, at(row, _CHART), width, height)
         row += math.ceil(height / 2.54 * 72 / ROW_HEIGHT) + 1

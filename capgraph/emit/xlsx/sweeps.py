@@ -1,7 +1,7 @@
-"""The Sweeps sheet: a table per sweep, live: every quantity that moves, at every point, in every scenario; its curves.
+"""The Sweeps sheet: on top each sweep's table and charts; below, live, every quantity that moves, at every point.
 
-In: a page, the layout and the results → Out: the cells and the charts. Invariant: one formula serves a block, across
-and down; the points are inputs, all else follows.
+In: a page, the layout and the results → Out: the cells. Invariant: one formula serves a block, across and down; the
+points are inputs, all else follows; scenarios have columns where a formula reduces over the points of a sweep.
 """
 
 from __future__ import annotations
@@ -10,46 +10,60 @@ from dataclasses import dataclass
 
 from openpyxl.utils import get_column_letter
 
-from capgraph.emit.xlsx.charts import Bars, Curves, Strip, draw, draw_curves
 from capgraph.emit.xlsx.formula import print_excel
-from capgraph.emit.xlsx.grid import Column, finish_grid, write_head, write_section
-from capgraph.emit.xlsx.layout import ACTIVE, BASE, FIRST_ROW, LABEL, NAME, SWEEPS, UNIT, Layout
+from capgraph.emit.xlsx.grid import name_column, scenario_width, unit_column, write_section
+from capgraph.emit.xlsx.layout import ACTIVE, HEADER_ROW, INPUTS, LABEL, NAME, SWEEPS, UNIT, Layout
 from capgraph.emit.xlsx.names import quoted
-from capgraph.emit.xlsx.page import Page, at, fixed
+from capgraph.emit.xlsx.page import Page, at
+from capgraph.emit.xlsx.paper import set_up_tops
 from capgraph.emit.xlsx.reductions import below_formula
 from capgraph.emit.xlsx.references import AtPoint, ByName, Domains, InColumn
 from capgraph.emit.xlsx.steps import row_formula
 from capgraph.emit.xlsx.styles import GENERAL, Role, number_format
+from capgraph.emit.xlsx.sweep_tops import Top
 from capgraph.emit.xlsx.swept import BlockKey, Swept
-from capgraph.emit.xlsx.swept_values import BlockValues, block_values
+from capgraph.emit.xlsx.swept_values import BlockValues, block_shape, block_values
 from capgraph.emit.xlsx.words import say
 from capgraph.formula.tree import Expr, Reduce
 from capgraph.results import Results
 
-_BEFORE = (
-    Column("Quantity, at each point", 36),
-    Column("Swept input", 22),
-    Column("Unit", 16),
-    Column("Active", 15),
-    Column("Point", 15),
+_NOTE = "For the scenario chosen on Summary. The points are inputs: change them, and all else follows."
+_BLOCKS = (
+    "Where the numbers above come from: every quantity that moves, at every point. Formulas that reduce over a sweep "
+    "read these cells, each scenario its own column. Not printed."
 )
-_NOTE = (
-    "Each block holds one quantity at every point of a sweep. The points are inputs; a formula that reduces over a "
-    "sweep reads these cells."
-)
-_CHART, _CHART_COLUMNS = (16, 9), (1, 6)
+_WHERE = "How each number comes about stands below, from row {row} on."
+_COLUMN = 16.0
 
 
 def write_sweeps(page: Page, layout: Layout, results: Results) -> None:
     """Write the sheet."""
-    write_head(page, layout, results, "Sweeps", _NOTE, _BEFORE, ())
-    last_row = FIRST_ROW
-    for swept in layout.sweeps.values():
+    sweeps = layout.sweeps.values()
+    across = layout.last if any(swept.reductions for swept in sweeps) else ACTIVE
+    explained = min(swept.heading for swept in sweeps) - 1
+    _write_head(page, layout, results, explained)
+    reached = []
+    for swept in sweeps:
         values = block_values(layout.plan, swept, layout.scenarios)
-        writer = _Sweep(page, layout, results, swept, values)
-        writer.write()
-        last_row = max(first + swept.rows(key) for key, first in swept.blocks.items())
-    finish_grid(page, layout, last_row, layout.last)
+        reached.append(Top(page, layout, results, swept, values).write())
+        _Sweep(page, layout, results, swept, values, across).write()
+    page.text(explained, LABEL, _BLOCKS, Role.NAME)
+    set_up_tops(page, layout.plan.model, max(swept.below for swept in sweeps), max(reached))
+
+
+def _write_head(page: Page, layout: Layout, results: Results, explained: int) -> None:
+    broad = max(_COLUMN, scenario_width(layout, results))
+    shown = max(len(swept.table.sweep.shows) for swept in layout.sweeps.values())
+    others = max(len(layout.scenarios) + 2, shown + 6)
+    page.widths(30, name_column(layout).width, unit_column(layout).width, *[broad] * others)
+    page.text(1, LABEL, "Sweeps", Role.TITLE)
+    page.height(1, 24)
+    page.text(2, LABEL, _NOTE, Role.NAME)
+    page.text(3, LABEL, _WHERE.format(row=explained), Role.NAME)
+    page.link(3, LABEL, at(explained, LABEL))
+    page.text(4, LABEL, "Scenario", Role.SECTION)
+    scenario = layout.names["own", "scenario"]
+    page.formula(4, NAME, scenario, results.selected, Role.LINK_LABEL)
 
 
 @dataclass(frozen=True)
@@ -59,29 +73,34 @@ class _Sweep:
     results: Results
     swept: Swept
     values: BlockValues
+    across: int
 
     def write(self) -> None:
-        """Write a sweep's heading, its blocks and its charts."""
-        write_section(self.page, self.swept.heading, self.swept.table.sweep.label, self.layout.last)
+        """Write the heading of a sweep's blocks, and the blocks."""
+        write_section(self.page, self.swept.heading, self.swept.table.sweep.label, self.across)
         for key, first in self.swept.blocks.items():
             label, unit = self._described(key)
             self.page.text(first - 1, LABEL, label, Role.BLOCK)
             self.page.text(first - 1, UNIT, unit, Role.UNIT)
             if key[0] == "step":
                 self.page.text(first - 1, NAME, self.layout.names[key], Role.NAME)
+            self._write_scenarios(first - 1)
             for offset in range(self.swept.rows(key)):
                 self._write_row(key, first + offset, offset)
-        self._draw()
+
+    def _write_scenarios(self, row: int) -> None:
+        selected = self.results.selected
+        self.page.formula(row, ACTIVE, self.layout.names["own", "scenario"], selected, Role.LINK)
+        if self.swept.reductions:
+            for column, scenario in self.layout.columns():
+                formula = f"{quoted(INPUTS)}!{get_column_letter(column)}${HEADER_ROW}"
+                self.page.formula(row, column, formula, scenario, Role.LINK)
 
     def _write_row(self, key: BlockKey, row: int, offset: int) -> None:
         shape = self._shape(key)
-        point = f"$E{self.swept.blocks[self.swept.over] + offset}"
-        if key == self.swept.over:
-            value = self.swept.table.sweep.values[offset]
-            role = Role.INPUT
-            self.page.value(row, BASE, value, role, shape)
-        elif self.swept.rows(key) > 1:
-            over = self.layout.shapes[self.swept.table.sweep.over]
+        point = f"$A{self.swept.first + offset}"
+        if self.swept.rows(key) > 1:
+            over = block_shape(self.layout, self.swept, self.values, self.swept.over)
             self.page.formula(row, NAME, point, self.values[self.swept.over][0][offset], Role.FORMULA, over)
         selected = self.layout.scenarios.index(self.results.selected)
         columns: list[tuple[int, int]] = [(ACTIVE, selected)]
@@ -154,38 +173,10 @@ class _Sweep:
         return say(part, lambda name: quantities[name].label if name in quantities else name) if part else ""
 
     def _shape(self, key: BlockKey) -> str:
-        kind, name = key
+        kind, _ = key
         if kind == "step":
-            return self.layout.shapes[name]
+            return block_shape(self.layout, self.swept, self.values, key)
         if kind in ("pick", "position", "below"):
             return GENERAL
         numbers = [value for row in self.values[key] for value in row if isinstance(value, float)]
         return number_format(numbers, "")
-
-    def _draw(self) -> None:
-        """Draw the curves, those of one unit together."""
-        sweep, quantities = self.swept.table.sweep, self.layout.plan.model.quantities
-        units = dict.fromkeys(quantities[name].unit_text for name in sweep.shows)
-        points = Strip(self._area(self.swept.over, BASE), sweep.values)
-        over = quantities[sweep.over]
-        for number, unit in enumerate(units):
-            series = tuple(self._curve(name) for name in sweep.shows if quantities[name].unit_text == unit)
-            anchor, title = at(self.swept.heading + 1, _CHART_COLUMNS[number % 2]), f"{sweep.label}, {unit}"
-            if over.unit is None:
-                draw(self.page, Bars(title, points, series, stacked=False), anchor, *_CHART)
-            else:
-                curves = Curves(title, f"{over.label}, {over.unit_text}", points, series, sweep.scale)
-                draw_curves(self.page, curves, anchor, *_CHART)
-
-    def _curve(self, name: str) -> tuple[Strip, Strip]:
-        """Return the cells of a curve's name and of its numbers in the active column."""
-        key = ("step", name)
-        label = self.layout.plan.model.quantities[name].label
-        numbers = self.values[key][self.layout.scenarios.index(self.results.selected)]
-        named = Strip(f"{quoted(SWEEPS)}!{fixed(self.swept.blocks[key] - 1, LABEL)}", (label,))
-        held = tuple(value for value in numbers if isinstance(value, float | str))
-        return named, Strip(self._area(key, ACTIVE), held)
-
-    def _area(self, key: BlockKey, column: int) -> str:
-        first, count = self.swept.blocks[key], self.swept.rows(key)
-        return f"{quoted(SWEEPS)}!{fixed(first, column)}:{fixed(first + count - 1, column)}"

@@ -1,4 +1,5 @@
-"""Where sweeps stand: a plan's sweeps in → rows for each quantity that moves, one a point, and for each reduction.
+"""Where sweeps stand: a plan's sweeps in → a table on top for what each shows; below, rows for each quantity that
+moves, one a point, and for each reduction.
 
 Invariant: a scenario has the column that it has on every sheet, so a reduction over its points is one formula across a
 row; a block's rows lie below each other, in the sweep's order.
@@ -14,7 +15,9 @@ from capgraph.formula.tree import Expr, Reduce, Reference, reductions
 from capgraph.plan import Compute, Fetch, Plan, SweepTable
 
 CHART_ROWS = 19
-"""Rows that a sweep's charts take above its blocks."""
+"""Rows that a chart takes beside its sweep's table."""
+_HEAD_ROWS = 4
+"""Rows of a table above its points: the sweep, why, the names, the units."""
 
 BlockKey = tuple[str, str]
 """`step` or `pick` and an id; `value`, `fitting`, `position`, `at` or `below` and a reduction's number."""
@@ -22,9 +25,12 @@ BlockKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """A sweep on its sheet: its heading's row, the first row of each block, its reductions by number."""
+    """A sweep on its sheet: its table's first row, its blocks' heading and first rows, its reductions by number."""
 
     table: SweepTable
+    top: int
+    units: tuple[str, ...]
+    """The units of the numbers that it shows: a chart each."""
     heading: int
     blocks: Mapping[BlockKey, int]
     reductions: Mapping[Reduce, int]
@@ -38,6 +44,16 @@ class Swept:
     def over(self) -> BlockKey:
         """Return the block of the input that is swept."""
         return "step", self.table.sweep.over
+
+    @property
+    def first(self) -> int:
+        """Return the row of the table's first point."""
+        return self.top + _HEAD_ROWS
+
+    @property
+    def below(self) -> int:
+        """Return the row below the table and its charts."""
+        return self.top + _top_rows(self.points, len(self.units))
 
     def rows(self, key: BlockKey) -> int:
         """Return how many rows a block has."""
@@ -67,20 +83,35 @@ class Swept:
 
 
 def lay_out_sweeps(plan: Plan, first_row: int) -> Mapping[str, Swept]:
-    """Decide where the sweeps stand, one below the other."""
+    """Decide where the sweeps stand: the tables one below the other, then the blocks."""
     made: dict[str, Swept] = {}
+    tops: dict[str, int] = {}
     row = first_row
+    for name, table in plan.sweeps.items():
+        tops[name] = row
+        row += _top_rows(len(table.sweep.values), len(_units(plan, table))) + 1
+    # A line says what the blocks are.
+    row += 2
     for name, table in plan.sweeps.items():
         found = dict.fromkeys(node for node in _reductions(plan) if node.sweep == name)
         numbers = {node: number for number, node in enumerate(found, 1)}
-        heading, row = row, row + 1 + (CHART_ROWS if table.sweep.shows else 0)
+        heading, row = row, row + 1
         blocks: dict[BlockKey, int] = {}
         for key in _block_keys(plan, table, numbers):
             blocks[key] = row + 1
             row += 1 + (1 if key[0] in ("at", "below") else len(table.sweep.values))
-        made[name] = Swept(table, heading, blocks, numbers)
+        made[name] = Swept(table, tops[name], _units(plan, table), heading, blocks, numbers)
         row += 1
     return made
+
+
+def _units(plan: Plan, table: SweepTable) -> tuple[str, ...]:
+    shown = (plan.model.quantities[name] for name in table.sweep.shows)
+    return tuple(dict.fromkeys(quantity.unit_text for quantity in shown if quantity.unit is not None))
+
+
+def _top_rows(points: int, charts: int) -> int:
+    return max(_HEAD_ROWS + points, 2 + CHART_ROWS * charts)
 
 
 def _reductions(plan: Plan) -> Iterator[Reduce]:

@@ -10,8 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from capgraph.calculate import Columns, calculate
+from capgraph.emit.xlsx.layout import Layout
 from capgraph.emit.xlsx.page import Cached, Failed
 from capgraph.emit.xlsx.steps import MISSING
+from capgraph.emit.xlsx.styles import WHOLE, number_format
 from capgraph.emit.xlsx.swept import BlockKey, Swept
 from capgraph.evaluate import scenario_overrides
 from capgraph.formula.tree import Expr, references
@@ -37,6 +39,17 @@ def block_values(plan: Plan, swept: Swept, scenarios: Sequence[str]) -> BlockVal
             made[key] = [flat[start : start + swept.points] for start in range(0, len(flat), swept.points)]
     made |= _below(plan, swept, scenarios)
     return made
+
+
+def block_shape(layout: Layout, swept: Swept, values: BlockValues, key: BlockKey) -> str:
+    """Return the number format of a quantity's block: three to four figures at each of its points."""
+    shape = layout.shapes[key[1]]
+    quantity = layout.plan.model.quantities[key[1]]
+    if quantity.unit is None:
+        return shape
+    numbers = [value for row in values[key] for value in row if isinstance(value, float)]
+    all_whole = all(number == int(number) for number in numbers)
+    return number_format(numbers, quantity.unit.text, all_whole and (key == swept.over or shape == WHOLE))
 
 
 def _flat(plan: Plan, swept: Swept, key: BlockKey, columns: Columns) -> list[Cached]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from openpyxl.utils import get_column_letter
 
+from capgraph.analysis.subject import results_of
 from capgraph.emit.xlsx.decision import verdict_label
 from capgraph.emit.xlsx.formula import print_excel
 from capgraph.emit.xlsx.layout import CHECKS, FIRST, HEADER_ROW, INPUTS, SUMMARY, Key, Layout
@@ -50,10 +51,21 @@ class Tables:
         """Return the chosen scenario's result."""
         return self.results.scenarios[self.results.selected]
 
+    @property
+    def priced(self) -> tuple[Option, ...]:
+        """Return the options that have a cost."""
+        decision = self.layout.plan.model.decision
+        options = decision.options.values() if decision is not None else ()
+        return tuple(option for option in options if option.cost is not None)
+
     def figures(self, row: int) -> int:
+        """Write the verdict, the checks and the key figures of the scenarios; return the next row."""
+        model, shown = self.layout.plan.model, results_of(self.layout.plan)
+        decides = model.decision is not None and model.decision.rules
+        if not (decides or model.checks or shown):
+            return row - 1
         self._table_head(row, "Key figures")
-        model = self.layout.plan.model
-        if model.decision is not None and model.decision.rules:
+        if decides:
             row += 1
             self._line(
                 row,
@@ -78,7 +90,7 @@ class Tables:
                 GENERAL,
             )
             colour_status(self.page, f"{at(row, ACTIVE)}:{at(row, LAST)}", at(row, ACTIVE))
-        for name in model.key_figures:
+        for name in shown:
             row += 1
             self._quantity(row, name, model.quantities[name].label)
         return row + 1
@@ -134,9 +146,7 @@ class Tables:
 
     def options(self, row: int) -> tuple[int, tuple[int, int] | None]:
         """Write the options' costs; return the next row, and the rows of the costs."""
-        decision = self.layout.plan.model.decision
-        options = list(decision.options.values()) if decision is not None else []
-        priced = [option for option in options if option.cost is not None]
+        priced = self.priced
         if not priced:
             return row - 1, None
         self._table_head(row, "What each option costs")
