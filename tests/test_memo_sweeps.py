@@ -83,8 +83,8 @@ def test_costs_of_options_cross_where_the_memo_says_what_would_change_the_verdic
 def test_today_is_marked_at_its_place() -> None:
     figure = graph(shipped("object-storage"), "volume-0")
     assert "today: 1,500\u202fTB" in figure.text_content()
-    across = Scale(100.0, 20000.0, 62.0, 478.0, log=True)
-    assert figure.xpath(f".//*[name()='path'][starts-with(@d, 'M{across(1500.0)} 14')]")
+    across = Scale(100.0, 20000.0, 62.0, 466.0, log=True)
+    assert figure.xpath(f".//*[name()='path'][starts-with(@d, 'M{across(1500.0)} 16')]")
 
 
 def test_curves_differ_without_colour_and_carry_their_names() -> None:
@@ -102,6 +102,10 @@ def test_without_options_that_cost_a_sweep_stands_beside_the_levers() -> None:
     assert "Big server" in kinds.text_content()
     assert "Small server" in kinds.text_content()
     assert "today: Big server" in kinds.text_content()
+    strokes = kinds.xpath("string(.//*[name()='path'][@stroke-linejoin='round']/@d)")
+    assert "L" not in strokes, "nothing lies between two servers"
+    assert strokes.count("H") == 2
+    assert memo.page.xpath("//section[@id='change']") == [], "no input moves the result"
 
 
 def test_a_reduction_is_written_once_and_reads_well() -> None:

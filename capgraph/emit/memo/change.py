@@ -21,14 +21,16 @@ def change(case: Case, graphs: tuple[Graph, ...]) -> Change | None:
     exceptions = decision.exceptions if decision else ()
     flips = sorted((flip for swing in case.findings.swings for flip in _flips(case, swing)), key=_near)
     groups = _groups(case)
-    if not (case.findings.swings or len(groups) > 1 or exceptions or graphs):
+    first = _first(swing_views(case))
+    tried = case.findings.swings if decision else first
+    if not (tried or len(groups) > 1 or exceptions or graphs):
         return None
     return Change(
         decides=decision is not None,
         target=case.citations.figure(case.target) if case.target else None,
         ranged=len(case.findings.swings),
         flips=tuple(flip for _, flip in flips),
-        first=_first(swing_views(case)),
+        first=first,
         groups=groups,
         graphs=graphs,
         exceptions=exceptions,

@@ -173,4 +173,5 @@ def wrapped(label: str, letters: int = _LABEL_LETTERS, lines: int = 2) -> tuple[
 
 def axis(label: str, unit: str) -> str:
     """Name an axis: what it measures, and in which unit."""
-    return label if unit in ("", "ratio", "count", "fraction") else f"{label}, {plural(unit)}"
+    plain = unit in ("", "ratio", "count", "fraction") or plural(unit) == label.lower()
+    return label if plain else f"{label}, {plural(unit)}"

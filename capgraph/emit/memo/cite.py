@@ -71,7 +71,9 @@ class Citations:
         It breaks at operators alone: the blanks of a name hold together.
         """
         line = self.formula(text)
-        named = tuple(replace(piece, text=self._label(piece.text)) if piece.anchor else piece for piece in line)
+        named = tuple(
+            replace(piece, text=self._label(piece.text)) if piece.anchor else piece for piece in line
+        )
         short = sum(len(piece.text) for piece in named) <= _SHORT_CONDITION
         return named if short and all(len(piece.text) <= _SHORT_NAME for piece in named) else line
 

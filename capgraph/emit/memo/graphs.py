@@ -20,9 +20,10 @@ from capgraph.findings import Curve
 from capgraph.model import Quantity, Sweep
 from capgraph.notation import show_in_prose, show_number
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 478.0, 22.0, 190.0
-_LABEL_LETTERS, _LABEL_STEP = 24, 14.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 466.0, 26.0, 190.0
+_LABEL_LETTERS, _LABEL_LINES, _LABEL_STEP = 20, 3, 14.0
 _DASHES = 5
+_STROKE = 16.0
 _TICK_ROOM = 34.0
 """Places between two ticks below which their numbers would touch."""
 _WIDE_RANGE = 20.0
@@ -100,7 +101,7 @@ def _graph(
 
 
 def _plot(case: Case, sweep: Sweep, lines: Mapping[str, Points]) -> _Plot:
-    numeric = all(isinstance(value, float) for value in sweep.values)
+    numeric = _is_numeric(sweep)
     across = [
         float(value) if numeric else float(number) for number, value in enumerate(sweep.values)
     ]  # fmt: skip
@@ -111,11 +112,13 @@ def _plot(case: Case, sweep: Sweep, lines: Mapping[str, Points]) -> _Plot:
         y = Scale(low, high, _BOTTOM, _TOP, log=True)
     else:
         y = Scale(min(low, 0.0), max(high, 0.0), _BOTTOM, _TOP)
-    return _Plot(case, sweep, across, Scale(min(across), max(across), _LEFT, _RIGHT, log), y)
+    # Options of a choice stand apart from the edges; between them there is nothing to read.
+    edge = 0.0 if numeric else 0.5
+    return _Plot(case, sweep, across, Scale(min(across) - edge, max(across) + edge, _LEFT, _RIGHT, log), y)
 
 
 def _lines(plot: _Plot, lines: Mapping[str, Points], labels: Mapping[str, str]) -> Iterator[Line]:
-    texts = {name: wrapped(labels[name], _LABEL_LETTERS) for name in lines}
+    texts = {name: wrapped(labels[name], _LABEL_LETTERS, _LABEL_LINES) for name in lines}
     ends = {name: _last(plot, points) for name, points in lines.items()}
     places = _apart([(ends[name], len(texts[name])) for name in lines])
     for number, (name, points) in enumerate(lines.items()):
@@ -143,7 +146,13 @@ def _apart(labels: Sequence[tuple[float, int]]) -> list[float]:
 
 
 def _path(plot: _Plot, points: Points) -> str:
-    """Write a curve, interrupted where it has no value."""
+    """Write a curve, interrupted where it has no value; over the options of a choice, a stroke for each."""
+    if not _is_numeric(plot.sweep):
+        return "".join(
+            f"M{plot.x(across) - _STROKE} {plot.y(point)}H{plot.x(across) + _STROKE}"
+            for across, point in zip(plot.across, points, strict=True)
+            if point is not None
+        )
     parts, pen = [], "M"
     for across, point in zip(plot.across, points, strict=True):
         if point is None:
@@ -157,7 +166,7 @@ def _path(plot: _Plot, points: Points) -> str:
 def _today(plot: _Plot) -> Tick | None:
     """Return where the selected scenario stands in the sweep."""
     value = plot.case.result.values[plot.sweep.over]
-    if isinstance(value, float) and plot.sweep.values and isinstance(plot.sweep.values[0], float):
+    if isinstance(value, float) and _is_numeric(plot.sweep):
         inside = plot.x.low <= value <= plot.x.high
         return Tick(plot.x(value), show(plot.case.plan, plot.over, value, as_given=True)) if inside else None
     if value not in plot.sweep.values:
@@ -167,7 +176,7 @@ def _today(plot: _Plot) -> Tick | None:
 
 def _across_ticks(plot: _Plot) -> tuple[Tick, ...]:
     values = plot.sweep.values
-    if all(isinstance(value, float) for value in values):
+    if _is_numeric(plot.sweep):
         ticks = [Tick(plot.x(value), show_number(value)) for value in plot.x.ticks(6)]
     else:
         ticks = [
@@ -183,7 +192,7 @@ def _across_ticks(plot: _Plot) -> tuple[Tick, ...]:
 
 def _crossings(plot: _Plot, lines: Mapping[str, Points], costs: Sequence[str]) -> Iterator[Dot]:
     """Yield where two costs cross, on the lines as they are drawn."""
-    if isinstance(plot.sweep.values[0], str | bool):
+    if not _is_numeric(plot.sweep):
         return
     for one, other in combinations(costs, 2):
         ends = zip(plot.across, lines[one], lines[other], strict=True)
@@ -216,6 +225,10 @@ def _caption(plot: _Plot, today: Tick | None, crossings: Sequence[Dot], of_costs
         parts.append("no two curves cross in this range")
     because = plot.sweep.provenance.because
     return f"{'; '.join(parts)}.{f' {because}' if because else ''}"
+
+
+def _is_numeric(sweep: Sweep) -> bool:
+    return all(isinstance(value, float) for value in sweep.values)
 
 
 def _end(value: float | None, unit: str) -> str:
