@@ -42,7 +42,7 @@ def calculate(plan: Plan, overrides: Mapping[str, Override], size: int) -> Colum
     """Calculate every step in `size` lanes; an override is one value a lane, None where it is calculated."""
     run = Run(plan, size, overrides)
     for step in plan.steps:
-        run.values[step.id] = run.overridden(step)
+        run.take(step)
     return Columns(size, run.values, tuple(run.failures))
 
 
@@ -55,6 +55,8 @@ class Run:
     overrides: Mapping[str, Override]
     values: dict[str, Array] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
+    failed: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+    """The lanes in which a step, or one that it needs, has failed; no entry where there are none."""
     steps: Mapping[str, Step] = field(init=False)
     fetches: dict[str, Fetch] = field(init=False)
     sweeps: dict[tuple[str, bytes], SweepRun] = field(default_factory=dict)
@@ -80,17 +82,29 @@ class Run:
         merged[given] = [value for value in override if value is not None]
         return merged
 
+    def take(self, step: Step) -> None:
+        """Calculate a step whose inputs are there."""
+        if self.failed:
+            self.mark(step.id, np.flatnonzero(self.failed_before(step.id)))
+        self.values[step.id] = self.overridden(step)
+
     def failed_before(self, step: str) -> NDArray[np.bool_]:
         """Return the lanes in which the step, or one that it needs, has failed: a message is there already."""
-        failed, seen, pending = np.zeros(self.size, dtype=bool), {step}, [step] if self.failures else []
-        while pending:
-            fresh = [name for name in self.plan.uses[pending.pop()] if name not in seen]
-            seen.update(fresh)
-            pending.extend(fresh)
-        for failure in self.failures:
-            if failure.step in seen:
-                failed[list(failure.lanes)] = True
-        return failed
+        found = np.zeros(self.size, dtype=bool)
+        for name in (step, *self.plan.uses[step]):
+            if name in self.failed:
+                found |= self.failed[name]
+        return found
+
+    def fail(self, failure: Failure) -> None:
+        """Note what has failed."""
+        self.failures.append(failure)
+        self.mark(failure.step, np.array(failure.lanes))
+
+    def mark(self, step: str, lanes: NDArray[np.intp]) -> None:
+        """Note that a step has no value in some lanes, and why has been told."""
+        if lanes.size:
+            self.failed.setdefault(step, np.zeros(self.size, dtype=bool))[lanes] = True
 
     def _step(self, step: Step, lanes: NDArray[np.intp]) -> Array:
         if isinstance(step, Compute):
@@ -153,9 +167,11 @@ class SweepRun:
         by_id = self.outer.steps
         for name in self.table.steps:
             if name in moving and name not in self.run.values:
-                self.run.values[name] = self.run.overridden(by_id[name])
+                self.run.take(by_id[name])
         made = Expression(self.run, step, np.arange(self.run.size)).value(expr)
         self._tell()
+        failed = self.run.failed_before(step).reshape(self.lanes.size, self.points).any(axis=1)
+        self.outer.mark(step, self.lanes[failed])
         return made.reshape(self.lanes.size, self.points)
 
     def _tell(self) -> None:
@@ -175,7 +191,7 @@ class SweepRun:
                 failure.span,
                 failure.help,
             )
-            self.outer.failures.append(told)
+            self.outer.fail(told)
         self.told = len(self.run.failures)
 
 

@@ -38,14 +38,12 @@ def _once_a_place(found: typing.Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     kept: dict[str, Diagnostic] = {}
     for item in found:
         kept.setdefault(f"{item.span} {item.code == 'CG202' and item.message}", item)
-    return tuple(item for item in kept.values() if not _is_said_inside(item, kept.values()))
-
-
-def _is_said_inside(item: Diagnostic, others: typing.Iterable[Diagnostic]) -> bool:
-    """Say whether a list is refused as a text because of an entry that has a message of its own."""
-    return "is a list; needed is a text" in item.message and any(
-        item.message.partition(" is ")[0] == other.message.partition(" is ")[0].partition(" of ")[2]
-        for other in others
+    # A list is refused as a text, too, where an entry of it has a message of its own.
+    inside = {item.message.partition(" is ")[0].partition(" of ")[2] for item in kept.values()}
+    return tuple(
+        item
+        for item in kept.values()
+        if "is a list; needed is a text" not in item.message or item.message.partition(" is ")[0] not in inside
     )
 
 
@@ -72,12 +70,12 @@ def _diagnostic(tree: Map, detail: ErrorDetails) -> Diagnostic:
 
 
 def _unknown_key(tree: Map, loc: tuple[int | str, ...], span: Span) -> Diagnostic:
-    key = _key(tree, loc)
-    rest = _rest_of_a_text(_parent(tree, loc))
-    if key in rest:
-        message = f"a comma ends the text before `{_short(rest[0])}`"
+    key, parent = _key(tree, loc), _parent(tree, loc)
+    if key is not None and _is_cut_off(key, parent):
+        first = next(name for name in parent if _is_cut_off(name, parent))
+        message = f"a comma ends the text before `{_short(first)}`"
         way_out = "inside `{…}`, put a text or formula that holds a comma in quotes"
-        return Diagnostic("CG201", message, rest[0].span, way_out)
+        return Diagnostic("CG201", message, first.span, way_out)
     legal = _legal_keys(loc[:-1])
     way_out = did_you_mean(str(loc[-1]), legal) or f"keys here: {known_names(legal, 20)}"
     return Diagnostic(
@@ -85,13 +83,10 @@ def _unknown_key(tree: Map, loc: tuple[int | str, ...], span: Span) -> Diagnosti
     )
 
 
-def _rest_of_a_text(node: Map) -> list[Scalar]:
-    """Return the keys of a mapping that are what a comma cut off: no colon follows them."""
-    return [key for key, value in node.items() if value is None and not _has_colon(key.span)]
-
-
-def _has_colon(span: Span) -> bool:
-    return span.source.line(span.end_line)[span.end_column - 1 :].lstrip().startswith(":")
+def _is_cut_off(key: Scalar, node: Map) -> bool:
+    """Say whether a key is what a comma cut off a text: it has no value, and no colon follows it."""
+    span = key.span
+    return node[key] is None and not span.source.line(span.end_line)[span.end_column - 1 :].lstrip().startswith(":")
 
 
 def _needed(loc: tuple[int | str, ...], kind: str, node: Node) -> tuple[str, str]:
@@ -124,7 +119,7 @@ def _walk(tree: Map, loc: tuple[int | str, ...]) -> tuple[Node, Span, str]:
     span, what = tree.span, "the file"
     for part in loc:
         if isinstance(node, Map) and part in node:
-            found = next(name for name in node if name == part)
+            found = node.written[str(part)]
             node, span, what = node[found], found.span, f"`{part}`"
         elif isinstance(node, Seq) and isinstance(part, int) and part < len(node):
             node, what = node[part], f"entry {part + 1} of {what}"
@@ -146,7 +141,7 @@ def _parent(tree: Map, loc: tuple[int | str, ...]) -> Map:
 
 
 def _key(tree: Map, loc: tuple[int | str, ...]) -> Scalar | None:
-    return next((name for name in _parent(tree, loc) if name == loc[-1]), None)
+    return _parent(tree, loc).written.get(str(loc[-1]))
 
 
 def _type_at(loc: tuple[int | str, ...]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Never, assert_never
 
 from capgraph.diagnostics import Diagnostic, did_you_mean, known_names
@@ -27,8 +28,8 @@ from capgraph.formula.tree import (
     Truth,
     Unary,
 )
-from capgraph.model import Choose, Model
-from capgraph.units import Unit, convert, parse_unit, power, product, quotient, reduced
+from capgraph.model import Choose, Model, Quantity
+from capgraph.units import Terms, Unit, convert, parse_unit, power, product, quotient, reduced
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,13 +330,21 @@ class Elaborator:
             "CG506", f"{what} needs a number; `{_text(expr)}` is {_noun(kind)}", expr, help_text
         )
 
+    @cached_property
+    def _first_of(self) -> dict[Terms, Quantity]:
+        """The first quantity of each dimension."""
+        found: dict[Terms, Quantity] = {}
+        for item in self.model.quantities.values():
+            if item.unit is not None:
+                found.setdefault(item.unit.dimension, item)
+        return found
+
     def missing_factor(self, unit: Unit, text: str = "it") -> str:
         """Propose the quantity whose unit is the factor that would make a formula right."""
         of_side = "" if text == "it" else f" `{text}`"
         for factor, word in ((unit, "multiply"), (quotient(ONE, unit), "divide")):
-            for item in self.model.quantities.values():
-                if item.unit and item.unit.dimension == factor.dimension and not factor.is_plain:
-                    return f"{word}{of_side} by `{item.id}` ({item.unit})"
+            if (item := self._first_of.get(factor.dimension)) is not None and not factor.is_plain:
+                return f"{word}{of_side} by `{item.id}` ({item.unit})"
         return f"a factor in {unit} is missing"
 
     @staticmethod

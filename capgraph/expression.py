@@ -56,10 +56,12 @@ class Run(Protocol):
     plan: Plan
     values: dict[str, Array]
     fetches: dict[str, Fetch]
-    failures: list[Failure]
 
     def failed_before(self, step: str) -> NDArray[np.bool_]:
         """Return the lanes in which the step, or one that it needs, has failed."""
+
+    def fail(self, failure: Failure) -> None:
+        """Note what has failed."""
 
     def swept(self, sweep: str, lanes: NDArray[np.intp]) -> Swept:
         """Return a sweep in some lanes."""
@@ -236,7 +238,7 @@ class Expression:
         where = where & ~self.run.failed_before(self.step)[self.lanes]
         if where.any():
             lanes = tuple(int(lane) for lane in self.lanes[where])
-            self.run.failures.append(Failure(code, self.step, lanes, message, span, help_text))
+            self.run.fail(Failure(code, self.step, lanes, message, span, help_text))
 
 
 def _missing(column: Array) -> NDArray[np.bool_]:

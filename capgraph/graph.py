@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Hops of a circle that a message names.
 _SHOWN = 8
+# How far the search for the shortest circle of a tangle goes: not through each of ten thousand steps from each.
+_STEPS_TRIED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,20 +136,31 @@ def _circles(steps: nx.DiGraph[str], model: Model) -> Iterator[Diagnostic]:
     for component in sorted(nx.strongly_connected_components(steps), key=min):
         first = min(component)
         if len(component) > 1 or steps.has_edge(first, first):
-            yield _circle(_shortest(steps.subgraph(component)), model)
+            yield _circle(_shortest(steps.subgraph(component).copy()), model)
 
 
 def _shortest(component: nx.DiGraph[str]) -> list[str]:
     """Return the shortest loop of a strongly connected component, in the direction of calculation."""
+    starts = sorted(component)[: max(1, _STEPS_TRIED // len(component))]
+    return min((_loop(component, start) for start in starts), key=lambda loop: (len(loop), loop))
+
+
+def _loop(component: nx.DiGraph[str], start: str) -> list[str]:
+    """Return the shortest loop through a step."""
     import networkx as nx
 
-    loops: list[list[str]] = []
-    for name in sorted(component)[:200]:
-        if component.has_edge(name, name):
-            return [name]
-        distances = nx.single_source_shortest_path(component, name)
-        loops.extend(distances[before] for before in component.predecessors(name) if before in distances)
-    return min(loops, key=lambda loop: (len(loop), loop))
+    loop, before = [start], dict[str, str]()
+    if component.has_edge(start, start):
+        return loop
+    for parent, name in nx.bfs_edges(component, start):
+        before[name] = parent
+        # The first to lead back is the nearest.
+        if component.has_edge(name, start):
+            loop = [name]
+            break
+    while loop[-1] != start:
+        loop.append(before[loop[-1]])
+    return loop[::-1]
 
 
 def _circle(loop: list[str], model: Model) -> Diagnostic:

@@ -130,6 +130,11 @@ class Map(dict[Scalar, "Node"]):
 
     span: Span
 
+    @cached_property
+    def written(self) -> dict[str, Scalar]:
+        """The keys by their text, to find the place of one."""
+        return {key: key for key in self}
+
 
 class Seq(list["Node"]):
     """A sequence, with its span."""
