@@ -7,6 +7,8 @@ condition holds; an error in a condition is never a pass.
 
 from __future__ import annotations
 
+from openpyxl.utils import get_column_letter
+
 from capgraph.emit.xlsx.decision import deciding_rule, option_label, rule_rows, write_verdict
 from capgraph.emit.xlsx.grid import Column, finish_grid, write_head, write_section
 from capgraph.emit.xlsx.integrity import write_integrity
@@ -23,7 +25,7 @@ from capgraph.plan import Compute
 from capgraph.results import Results
 
 _BEFORE = (
-    Column("Check", 34),
+    Column("Check", 40),
     Column("Message for the active scenario", 58),
     Column("Severity, option", 16),
     Column("Active", 15),
@@ -125,6 +127,11 @@ def _write_headline(rows: StatusRows, line: Line, number: int) -> None:
     position = f"ROWS({fixed(first, LABEL)}:{at(line.row, LABEL)})"
     live = f"IF({names['verdict', 'rule']}={position},{formula},{instead})"
     page.formula(line.row, MESSAGE, live, text if decides else _TOO_LATE if holds else _NO, Role.FORMULA_TEXT)
+    # High enough for what it says in each scenario that it decides.
+    width = page.sheet.column_dimensions[get_column_letter(MESSAGE)].width
+    for other in rows.results.scenarios.values():
+        if other.verdict is not None and deciding_rule(other) == number:
+            page.grow(line.row, other.verdict.headline, width, Role.FORMULA_TEXT)
 
 
 def _sentence(rows: StatusRows, row: int, message_id: str) -> tuple[str, str]:
