@@ -2,8 +2,8 @@
 
 In: the ids to name, most important first → Out: id → defined name.
 Invariant: no name reads as a cell, a row or column, a truth value or a name that spreadsheets keep for
-themselves; names differ by more than case; an id that is safe already keeps its spelling, so `gpu.memory`
-stays `gpu.memory`.
+themselves; names differ by more than case; an id that is safe already keeps its spelling, so `server.capacity`
+stays `server.capacity`.
 """
 
 from __future__ import annotations
