@@ -7,11 +7,17 @@ Invariant: a user's mistake is a `Diagnostic`, never an exception; the message a
 from __future__ import annotations
 
 import difflib
+import heapq
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
+
+# Of very many mistakes only the first get an offer of a near name: nobody reads the rest before these are mended.
+MOST_OFFERS = 100
+_MOST_COMPARED = 300
+_LONGEST_NAME = 100
 
 Severity = Literal["error", "warning"]
 
@@ -102,9 +108,27 @@ def has_errors(found: Iterable[Diagnostic]) -> bool:
 
 def did_you_mean(name: str, legal: Iterable[str]) -> str:
     """Return `did you mean …?` for the nearest legal name, or nothing."""
+    wanted = name.lower()
+    if len(wanted) > _LONGEST_NAME:
+        return ""
     lowered = {candidate.lower(): candidate for candidate in legal}
-    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    likely: Iterable[str] = lowered
+    if len(lowered) > _MOST_COMPARED:
+        # A typo leaves what stands before and behind it; comparing letter by letter takes a hundred times longer.
+        likely = heapq.nlargest(_MOST_COMPARED, lowered, key=lambda candidate: _shared_ends(wanted, candidate))
+    near = difflib.get_close_matches(wanted, likely, n=1, cutoff=0.6)
     return f"did you mean `{lowered[near[0]]}`?" if near else ""
+
+
+def _shared_ends(one: str, other: str) -> int:
+    """Return how many characters two names begin and end with alike."""
+    before, most = 0, min(len(one), len(other))
+    while before < most and one[before] == other[before]:
+        before += 1
+    behind = 0
+    while behind < most - before and one[-1 - behind] == other[-1 - behind]:
+        behind += 1
+    return before + behind
 
 
 def known_names(legal: Iterable[str], limit: int = 8) -> str:

@@ -6,12 +6,12 @@ Invariant: entries merge by id and keep their order; a new value drops what was 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from capgraph.declarations import CatalogDecl, DecisionDecl, Declaration, FileDecl, QuantityDecl
-from capgraph.diagnostics import Diagnostic, Related, Span, did_you_mean
+from capgraph.diagnostics import MOST_OFFERS, Diagnostic, Related, Span, did_you_mean
 from capgraph.yamltree import Scalar
 
 _KINDS = ("scenarios", "sweeps", "checks", "levers", "charts")
@@ -70,11 +70,12 @@ class Layer:
 
     def _quantities(self, declared: Mapping[Scalar, QuantityDecl | None], section: str) -> None:
         target = self.joined.quantities
+        _renew_keys(target, declared)
         for name, decl in declared.items():
             if not self._new("quantity", name) or decl is None:
                 self._remove(name, decl, target)
                 continue
-            before = _replace_key(target, name)
+            before = target.get(name)
             target[name] = _over_quantity(before, decl) if before else decl
             if name not in self.joined.section_of:
                 self.joined.section_of[name] = section
@@ -82,25 +83,28 @@ class Layer:
                 self.joined.sections.append(section)
 
     def _entries(self, kind: str, declared: Mapping[Scalar, Any], target: dict[Scalar, Any]) -> None:
+        _renew_keys(target, declared)
         for name, decl in declared.items():
             if self._new(kind, name) and decl is not None:
-                target[name] = _over(_replace_key(target, name), decl)
+                target[name] = _over(target.get(name), decl)
             else:
                 self._remove(name, decl, target)
 
     def _catalog(self, name: Scalar, table: CatalogDecl) -> None:
         for column in table.fields:
             self._new(f"field of {name}", column)
-        before = _replace_key(self.joined.catalogs, name)
+        _renew_keys(self.joined.catalogs, (name,))
+        before = self.joined.catalogs.get(name)
         if before is None:
             self.joined.catalogs[name] = table
             for row in table.rows:
                 self._new(f"row of {name}", row)
             return
         rows = dict(before.rows)
+        _renew_keys(rows, table.rows)
         for row, cells in table.rows.items():
             if self._new(f"row of {name}", row) and cells is not None:
-                old = _replace_key(rows, row) or {}
+                old = rows.get(row) or {}
                 rows[row] = {**{key: cell for key, cell in old.items() if key not in cells}, **cells}
             else:
                 self._remove(row, cells, rows)
@@ -125,7 +129,8 @@ class Layer:
     def _remove(self, name: Scalar, decl: object, target: dict[Scalar, Any]) -> None:
         """Carry out `id: null`, which takes an entry of the extended model away."""
         if decl is None and target.pop(name, None) is None:
-            help_text = did_you_mean(name, target) or "an empty entry removes one of the extended model"
+            near = did_you_mean(name, target) if len(self.found) < MOST_OFFERS else ""
+            help_text = near or "an empty entry removes one of the extended model"
             self.found.append(
                 Diagnostic(
                     "CG210", f"`{name}` is empty, and there is nothing to remove", name.span, help_text
@@ -133,14 +138,13 @@ class Layer:
             )
 
 
-def _replace_key(target: dict[Scalar, Any], name: Scalar) -> Any:
-    """Return the entry under a name; the entry keeps its place in the order, its key takes the new origin."""
-    if name not in target:
-        return None
-    items = [(name if key == name else key, value) for key, value in target.items()]
-    target.clear()
-    target.update(items)
-    return target[name]
+def _renew_keys(target: dict[Scalar, Any], declared: Iterable[Scalar]) -> None:
+    """Give the keys of entries that are declared again their new origin; the entries keep their places in the order."""
+    renewed = {name: name for name in declared if name in target}
+    if renewed:
+        items = [(renewed.get(name, name), value) for name, value in target.items()]
+        target.clear()
+        target.update(items)
 
 
 def _over(before: Any, decl: Declaration) -> Any:

@@ -105,7 +105,9 @@ def _is_settable(name: Scalar, scope: Scope) -> bool:
         message = f"`{name}` is read from the row that `{choice}` takes"
         scope.report("CG304", message, name.span, f"set `{choice}` to a row with another `{field}`")
         return False
-    settable = (item.id for item in scope.quantities.values() if not isinstance(item.definition, Lookup))
+    if name in scope.quantities and not dot:
+        return True
+    settable = [item.id for item in scope.quantities.values() if not isinstance(item.definition, Lookup)]
     return scope.known(name, settable, "quantity", "CG304")
 
 

@@ -7,11 +7,11 @@ Invariant: each failure is reported once, at its place, with the names that are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from capgraph.diagnostics import Diagnostic, Severity, Span, did_you_mean, known_names
+from capgraph.diagnostics import MOST_OFFERS, Diagnostic, Severity, Span, did_you_mean, known_names
 from capgraph.formula.functions import FUNCTIONS
 from capgraph.formula.parser import parse_formula
 from capgraph.formula.tree import Expr, Reduce, Reference, walk
@@ -82,7 +82,7 @@ class Scope:
     def _unit_help(self, error: UnitError) -> str:
         if not error.is_unknown:
             return "write a unit as `GiB`, `GiB/GPU`, `token/s/replica` or `USD/GPU-hour`"
-        near = did_you_mean(error.symbol, (*self.units, *spelled_units()))
+        near = self._near(error.symbol, (*self.units, *spelled_units()))
         return (
             near
             or f"units: {known_names((*self.units, *known_units()), 12)}; a model may define its own under `units:`"
@@ -182,10 +182,7 @@ class Scope:
     def _bind_sweep(self, node: Reduce) -> bool:
         if node.sweep in self.sweeps:
             return True
-        help_text = (
-            did_you_mean(node.sweep, self.sweeps)
-            or f"sweeps: {known_names(self.sweeps) or 'none is declared'}"
-        )
+        help_text = self._near(node.sweep, self.sweeps, "sweeps: ") if self.sweeps else "no sweep is declared"
         self.report("CG312", f"unknown sweep `{node.sweep}`", node.sweep_span, help_text)
         return False
 
@@ -201,7 +198,7 @@ class Scope:
         if name in RESERVED:
             help_text = f"a function's arguments stand in brackets: `{name}(…)`"
         else:
-            help_text = did_you_mean(name, self.quantities) or "declare it, or check its name"
+            help_text = self._near(name, self.quantities) or "declare it, or check its name"
         self.report("CG401", f"unknown {what} `{name}`", span, help_text)
         return False
 
@@ -218,8 +215,9 @@ class Scope:
                 if isinstance(item.definition, Choose) and item.definition.catalog
             ]
             state = "is not defined" if quantity is None else "is no choice from a catalog"
-            known = f"choices: {known_names(choices)}" if choices else "declare it with `choose: my_catalog`"
-            help_text = did_you_mean(choice, choices) or known
+            help_text = (
+                self._near(choice, choices, "choices: ") if choices else "declare it with `choose: my_catalog`"
+            )
             self.report("CG401", f"`{choice}` in `{choice}.{wanted}` {state}", span, help_text)
             return False
         catalog = self.catalogs[quantity.definition.catalog]
@@ -227,7 +225,7 @@ class Scope:
             return False
         column = catalog.fields.get(wanted)
         if column is None:
-            help_text = did_you_mean(wanted, catalog.fields) or f"fields: {known_names(catalog.fields, 20)}"
+            help_text = self._near(wanted, catalog.fields, "fields: ", 20)
             self.report("CG402", f"the catalog `{catalog.id}` has no field `{wanted}`", span, help_text)
             return False
         name = f"{choice}.{wanted}"
@@ -249,7 +247,7 @@ class Scope:
             what, where = "row", f"the catalog `{quantity.definition.catalog}`"
         else:
             what, where = "option", f"the choice `{quantity.id}`"
-        help_text = did_you_mean(text, options) or f"{what}s: {known_names(options)}"
+        help_text = self._near(text, options, f"{what}s: ")
         self.report("CG302", f"{where} has no {what} `{_short(text)}`", text.span, help_text)
         return None
 
@@ -271,17 +269,22 @@ class Scope:
             self.report("CG207", f"`{_short(text)}` is not a yes/no", text.span, "write `true` or `false`")
         return value
 
-    def known(self, name: Scalar, legal: Iterable[str], what: str, code: str) -> bool:
+    def _near(self, name: str, legal: Collection[str], list_as: str = "", limit: int = 8) -> str:
+        """Offer the legal name nearest to a wrong one, or some of all; only to the first of many mistakes."""
+        if len(self.found) >= MOST_OFFERS:
+            return "check the name" if list_as else ""
+        return did_you_mean(name, legal) or (list_as and f"{list_as}{known_names(legal, limit)}")
+
+    def known(self, name: Scalar, legal: Collection[str], what: str, code: str) -> bool:
         """Report a name that is none of the legal ones."""
-        names = tuple(legal)
-        if name in names:
+        if name in legal:
             return True
         if name not in self.broken:
             self.report(
                 code,
                 f"unknown {what} `{_short(name)}`",
                 name.span,
-                did_you_mean(name, names) or f"{what}s: {known_names(names)}",
+                self._near(name, legal, f"{what}s: "),
             )
         return False
 

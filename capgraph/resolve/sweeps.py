@@ -28,7 +28,7 @@ def resolve_sweeps(declared: Mapping[Scalar, SweepDecl], scope: Scope) -> dict[s
             message = f"`{named.id}` is computed; a sweep runs through an input"
             scope.report("CG310", message, decl.over.span, "name one of its inputs")
             continue
-        inputs = (item.id for item in scope.quantities.values() if item.is_input)
+        inputs = [item.id for item in scope.quantities.values() if item.is_input]
         if not scope.known(decl.over, inputs, "input", "CG310"):
             continue
         quantity = scope.quantities[str(decl.over)]

@@ -24,6 +24,8 @@ _NUMBERS = (
     "0." + "0" * 400 + "1", "1e5", "0.1", "1/3", "0x1F", "010", "1_000", "1__0", ".5", "5.", "+3", "- 3", "1e", "nan",
     ".inf", "-.Inf", "infinity", "30%", "-5 %", "1e300%", "1 GiB", "80 GB/GPU", "3 parsec", "12:30", "2026-11-30", "١٢",
 )  # fmt: skip
+# Numbers that a quantity may have, and that its users may not expect.
+_EXTREMES = ("0", "1", "-1", "1e-9", "1e9", "1e150", "1e300", "1e-300", "0%")
 _VALUES = (
     "", "~", "null", "true", "no", "''", '""', "x", "two words", "[]", "{}", "[1, 2]", "[[1]]", "[a: b]", "{a: 1}",
     "{value: 1}", "{value: 1, unit: GB}", "{formula: a, unit: count}", "[null]", "{null: null}", "{? [a] : b}",
@@ -135,7 +137,7 @@ def change_number(chance: Random, text: str) -> str:
     for _ in range(chance.choice((1, 1, 1, 5))):
         if found:
             node = found.pop(chance.randrange(len(found)))
-            made = _replaced(text, node, chance.choice(_NUMBERS))
+            made = _replaced(text, node, chance.choice((chance.choice(_NUMBERS), chance.choice(_EXTREMES))))
             found = [other for other in found if other.end_mark.index <= node.start_mark.index]
             text = made
     return text

@@ -1,0 +1,108 @@
+"""Cost grows with the size of a model and no faster; counted, since a clock would measure the machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from compiling import run_path
+from generated import chain, large_model
+
+from capgraph.diagnostics import Diagnostic
+
+LINEAR = 12
+"""Calls for ten times the size, in times of the calls for one; sorting is allowed its logarithm."""
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """Count the calls of Python and C functions that some work makes."""
+    counted = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal counted
+        counted += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return counted
+
+
+def ratio(text: Callable[[int], str], size: int, tmp_path: Path) -> float:
+    """Return how many times the calls are for ten times the size."""
+    paths = [tmp_path / f"of{number}.yaml" for number in (10, size, 10 * size)]
+    for path, number in zip(paths, (10, size, 10 * size), strict=True):
+        path.write_text(text(number))
+    # The first pays for imports and caches.
+    _, small, large = (calls_of(lambda path=path: run_path(path)) for path in paths)  # type: ignore[misc]
+    return large / small
+
+
+def test_a_model_costs_what_its_size_costs(tmp_path: Path) -> None:
+    assert ratio(large_model, 500, tmp_path) < LINEAR
+
+
+def test_a_chain_costs_what_its_length_costs(tmp_path: Path) -> None:
+    assert ratio(chain, 300, tmp_path) < LINEAR
+
+
+def test_a_chain_ten_thousand_deep_has_a_value(tmp_path: Path) -> None:
+    (tmp_path / "model.yaml").write_text(chain(10_000))
+    run = run_path(tmp_path / "model.yaml")
+    assert run.values["step_10000"] == 10_001.0
+
+
+def _mistakes(what: str) -> Callable[[int], str]:
+    """Return models with as many mistakes of a kind as their number says."""
+    def text(number: int) -> str:
+        lines = ["model: wrong", "quantities:"]
+        lines += [f"  input_{place}: {{unit: GB, value: 1, source: x}}" for place in range(number)]
+        lines += [f"  step_{place}: {{unit: GB, {what.format(place)}}}" for place in range(number)]
+        return "\n".join(lines) + "\n"
+
+    return text
+
+
+MISTAKES = {
+    "unknown names": "formula: inpt_{0} * 2",
+    "unknown units": "formula: input_{0}, min: 3 Gbx{0}",
+    "units that do not fit": "formula: input_{0} * input_{0}",
+    "unknown keys": "formul_{0}: 1, formula: input_{0}",
+    "lists for texts": "formula: [input_{0}]",
+    "keys twice": "formula: 1, formula: 2",
+    "divisions by zero": "formula: input_{0} / (input_{0} - input_{0}) * input_{0}",
+    "numbers that are none": "value: x{0}",
+    "no formulas": "formula: input_{0} input_{0}",
+    "circles": "formula: step_{0}",
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_many_mistakes_cost_what_their_number_costs(what: str, tmp_path: Path) -> None:
+    assert ratio(_mistakes(MISTAKES[what]), 200, tmp_path) < LINEAR
+
+
+def found_in(text: str, tmp_path: Path) -> tuple[Diagnostic, ...]:
+    """Return what is wrong with a model."""
+    (tmp_path / "model.yaml").write_text(text)
+    return run_path(tmp_path / "model.yaml").found
+
+
+def test_each_of_many_mistakes_is_told(tmp_path: Path) -> None:
+    for what in MISTAKES.values():
+        assert len(found_in(_mistakes(what)(300), tmp_path)) >= 300
+
+
+def test_the_nearest_name_is_offered_among_thousands(tmp_path: Path) -> None:
+    text = _mistakes("formula: input_{0}")(3_000) + "  wrong: {unit: GB, formula: inptu_1234}\n"
+    assert [item.help for item in found_in(text, tmp_path)] == ["did you mean `input_1234`?"]
+
+
+def test_a_long_circle_is_found(tmp_path: Path) -> None:
+    text = chain(3_000).replace("{unit: GB, value: 1, source: generated}", "{unit: GB, formula: step_3000}")
+    assert [item.code for item in found_in(text, tmp_path)] == ["CG411"]
