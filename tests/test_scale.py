@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from compiling import run_path
 from generated import chain, large_model
 
+from capgraph.cli.show import MOST_SHOWN, Format, full_text, show_diagnostics
 from capgraph.diagnostics import Diagnostic
 
 LINEAR = 12
@@ -106,3 +108,28 @@ def test_the_nearest_name_is_offered_among_thousands(tmp_path: Path) -> None:
 def test_a_long_circle_is_found(tmp_path: Path) -> None:
     text = chain(3_000).replace("{unit: GB, value: 1, source: generated}", "{unit: GB, formula: step_3000}")
     assert [item.code for item in found_in(text, tmp_path)] == ["CG411"]
+
+
+def shown(capsys: pytest.CaptureFixture[str], items: tuple[Diagnostic, ...], form: Format) -> str:
+    """Return what is printed of diagnostics."""
+    show_diagnostics(items, form)
+    return capsys.readouterr().err
+
+
+def test_the_first_of_very_many_are_shown_and_a_program_gets_all(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    items = found_in(_mistakes("value: x{0}")(300), tmp_path)
+    concise = shown(capsys, items, "concise").splitlines()
+    assert len(concise) == MOST_SHOWN + 1
+    assert concise[-1] == f"… and {300 - MOST_SHOWN} more of them; `--format json` prints all"
+    assert shown(capsys, items, "full").count("error[CG207]") == MOST_SHOWN
+    assert len(json.loads(shown(capsys, items, "json"))) == 300
+    assert "more of them" not in shown(capsys, items[:MOST_SHOWN], "concise")
+
+
+def test_a_place_in_a_very_long_line_is_shown_without_the_line(tmp_path: Path) -> None:
+    names = ", ".join(f"input_{place}: {{unit: GB, value: \t{place}}}" for place in range(2_000))
+    (item,) = found_in(f"quantities: {{{names}, wrong: {{unit: GB, formula: inputs_7}}}}\n", tmp_path)
+    assert len(full_text(item)) < 1_000
+    assert "formula: inputs_7" in full_text(item)

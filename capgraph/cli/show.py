@@ -13,6 +13,8 @@ from typing import Literal
 from capgraph.diagnostics import Diagnostic, Span
 
 Format = Literal["full", "concise", "json"]
+# Of very many a person mends the first ones and asks again.
+MOST_SHOWN = 200
 _LONGEST_LINE = 120
 _LONGEST_MESSAGE = 400
 
@@ -30,7 +32,7 @@ def show_diagnostics(found: Iterable[Diagnostic], chosen: Format | None) -> None
     from rich.text import Text
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    for item in items:
+    for item in items[:MOST_SHOWN]:
         text = full_text(item) if form == "full" else concise_text(item)
         head, _, rest = text.partition("\n")
         colour = "bold red" if item.severity == "error" else "bold yellow"
@@ -39,6 +41,8 @@ def show_diagnostics(found: Iterable[Diagnostic], chosen: Format | None) -> None
         console.print(line)
         if rest:
             console.print(Text(rest))
+    if (more := len(items) - MOST_SHOWN) > 0:
+        console.print(Text(f"… and {more} more of them; `--format json` prints all"))
 
 
 def concise_text(item: Diagnostic) -> str:
@@ -75,12 +79,13 @@ def _visible(text: str) -> str:
 
 
 def _excerpt(span: Span, label: str, width: int, first: bool) -> Iterator[str]:
-    line = _visible(span.source.line(span.line))
+    line = span.source.line(span.line)
     start, end = span.column - 1, span.end_column - 1 if span.end_line == span.line else len(line.rstrip())
     if len(line) > _LONGEST_LINE:
         cut = max(0, start - _LONGEST_LINE // 3)
         line = ("…" if cut else "") + line[cut : cut + _LONGEST_LINE] + "…"
         start, end = (start - cut + bool(cut), min(end - cut + bool(cut), len(line)))
+    line = _visible(line)
     caret = ("^" if first else "-") * max(_cells(line[start:end]), 1)
     yield f"{'':{width}} {'-->' if first else ':::'} {span}"
     yield f"{'':{width}} |"
