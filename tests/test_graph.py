@@ -11,7 +11,7 @@ quantities:
   c: {unit: count, formula: b + a}
   b: {unit: count, formula: a + 1}
   a: {value: 1, unit: count, source: s}
-checks: {k: {condition: d > b, message: m}}
+checks: {early: {condition: a > 0, message: m}, k: {condition: d > b, message: m}}
 decision: {options: {x: {}}, rules: [{when: c > 1, option: x, headline: h}, {option: x, headline: h}]}
 """
 
@@ -26,11 +26,11 @@ def model(**formulas: str) -> str:
 def test_a_step_comes_after_what_it_needs() -> None:
     plan = plan_of(CHAIN)
     order = [step.id for step in plan.steps]
-    assert order == ["a", "b", "c", "d", "check.k", "rule.1"]
+    assert order == ["a", "b", "c", "d", "check.early", "check.k", "rule.1"]
     for name, needs in plan.uses.items():
         assert all(order.index(need) < order.index(name) for need in needs)
         assert all(name in plan.used_by[need] for need in needs)
-    assert plan.used_by["a"] == ("b", "c", "d")
+    assert plan.used_by["a"] == ("b", "c", "check.early", "d")
     assert plan.uses["d"] == ("c", "a")
 
 

@@ -116,6 +116,7 @@ def test_mappings_and_sequences_keep_their_order_and_place() -> None:
         ("f: &x |\n  x + bb\n", "x", "x"),
         ("f: '''a'' + bb'\n", "bb", "bb"),
         ("f: 'x = '''' + bb'\n", "bb", "bb"),
+        ("f: 'x = '''' + bb'\n", "''", "'''"),
         ("f: {f: bb}\n", "bb", "bb"),
         ("f: größe + 𝛼𝛽 + bb\n", "bb", "bb"),
         ("f: größe + 𝛼𝛽 + bb\n", "𝛼𝛽", "𝛼𝛽"),
