@@ -58,7 +58,6 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 AT_MODULE_LEVEL_ONLY_IN: dict[str, tuple[str, ...]] = {
     "weasyprint": ("capgraph.emit.*",),
     "openpyxl": ("capgraph.emit.*",),
-    "matplotlib": ("capgraph.emit.*",),
 }
 
 
@@ -208,7 +207,7 @@ KNOWN = frozenset(
         ("capgraph.compiler", "from rich.console import Console"),
         ("capgraph.evaluate", "def late():\n    import typer"),
         ("capgraph.cli.main", "import weasyprint"),
-        ("capgraph.compiler", "try:\n    from matplotlib import pyplot\nexcept ImportError:\n    raise"),
+        ("capgraph.compiler", "try:\n    from openpyxl import chart\nexcept ImportError:\n    raise"),
         ("capgraph.compiler", "class Book:\n    import openpyxl"),
         ("capgraph.misc", "import ast"),
         ("capgraph.check", "from capgraph.misc import anything"),

@@ -113,7 +113,7 @@ def _fonts() -> Finding:
         if missing
         else f"{len(font_faces())} files, none of the machine's own"
     )
-    return Finding("fonts", not missing, told, "install font-source-sans-pro and matplotlib again with pip")
+    return Finding("fonts", not missing, told, "install font-source-sans-pro and python-barcode again with pip")
 
 
 def _templates() -> Finding:

@@ -19,7 +19,7 @@ import pytest
 
 FLAGSHIP = "llm-serving"
 CHECK_IMPORTS = "import typer, yaml, pydantic.main, numpy, pint, networkx"
-BUILD_IMPORTS = f"{CHECK_IMPORTS}, openpyxl, jinja2.sandbox, matplotlib.figure, weasyprint"
+BUILD_IMPORTS = f"{CHECK_IMPORTS}, openpyxl, jinja2.sandbox, weasyprint"
 
 
 def _seconds(work: Callable[[], object], runs: int = 3) -> float:
