@@ -76,11 +76,21 @@ class Layer:
                 self._remove(name, decl, target)
                 continue
             before = target.get(name)
+            if before is not None and decl.unit is not None:
+                self._check_unit(name, decl.unit, before, decl)
             target[name] = _over_quantity(before, decl) if before else decl
             if name not in self.joined.section_of:
                 self.joined.section_of[name] = section
             if section not in self.joined.sections and self.joined.section_of[name] == section:
                 self.joined.sections.append(section)
+
+    def _check_unit(self, name: Scalar, unit: Scalar, before: QuantityDecl, decl: QuantityDecl) -> None:
+        """Refuse a new unit for a number that stays: 4 GiB would become 4 GB without a word."""
+        if before.value is None or unit == before.unit or decl.model_fields_set & {"value", "choose", "formula"}:
+            return
+        message = f"`{name}` gets the unit {unit}, but keeps its value {before.value} in {before.unit}"
+        related = (Related("the value is given here", before.value.span),)
+        self.found.append(Diagnostic("CG213", message, unit.span, "give the value in the new unit too", related=related))
 
     def _entries(self, kind: str, declared: Mapping[Scalar, Any], target: dict[Scalar, Any]) -> None:
         _renew_keys(target, declared)
