@@ -37,14 +37,18 @@ _PROBLEMS = (
     ("expected key", *_MISFIT),
     ("block end", *_MISFIT),
 )  # fmt: skip
-_TAGS = {yaml.ScalarNode: "str", yaml.SequenceNode: "seq", yaml.MappingNode: "map"}
+_TAGS: dict[type[yaml.Node], str] = {
+    kind: f"tag:yaml.org,2002:{name}"
+    for kind, name in ((yaml.ScalarNode, "str"), (yaml.SequenceNode, "seq"), (yaml.MappingNode, "map"))
+}
+_PLAIN_TAGS = frozenset(_TAGS.values())
 
 
 class _Loader(_Base):  # type: ignore[misc, valid-type]
     """Composes nodes without a look at what their text might mean."""
 
     def resolve(self, kind: type[yaml.Node], _value: object, _implicit: object) -> str:
-        return f"tag:yaml.org,2002:{_TAGS[kind]}"
+        return _TAGS[kind]
 
     def descend_resolver(self, _node: object, _index: object) -> None:
         pass
@@ -128,7 +132,11 @@ class Scalar(str):
 class Map(dict[Scalar, "Node"]):
     """A mapping in file order, with its span."""
 
-    span: Span
+    composed: tuple[Source, yaml.Node]
+
+    @cached_property
+    def span(self) -> Span:
+        return _node_span(*self.composed)
 
     @cached_property
     def written(self) -> dict[str, Scalar]:
@@ -139,7 +147,11 @@ class Map(dict[Scalar, "Node"]):
 class Seq(list["Node"]):
     """A sequence, with its span."""
 
-    span: Span
+    composed: tuple[Source, yaml.Node]
+
+    @cached_property
+    def span(self) -> Span:
+        return _node_span(*self.composed)
 
 
 Node = Map | Seq | Scalar | None
@@ -235,7 +247,7 @@ class _Builder:
             if self.aliased > MAX_ALIASED_NODES:
                 return None
         self.seen.add(id(node))
-        if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.startswith("tag:yaml.org,2002:python"):
+        if node.tag not in _PLAIN_TAGS and not _is_harmless(node.tag):
             self._report(
                 "CG107",
                 f"the tag `{node.tag.replace('tag:yaml.org,2002:', '!!')}` is not allowed",
@@ -264,12 +276,12 @@ class _Builder:
 
     def _seq(self, node: yaml.SequenceNode, depth: int) -> Seq:
         made = Seq(self.build(item, depth + 1) for item in node.value)
-        made.span = self._span(node)
+        made.composed = (self.source, node)
         return made
 
     def _map(self, node: yaml.Node, depth: int) -> Map:
         made = Map()
-        made.span = self._span(node)
+        made.composed = (self.source, node)
         places: dict[str, Scalar] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
@@ -294,6 +306,10 @@ class _Builder:
 
     def _report(self, code: str, message: str, span: Span, help_text: str = "") -> None:
         self.found.append(Diagnostic(code, message, span, help_text))
+
+
+def _is_harmless(tag: str) -> bool:
+    return tag.startswith("tag:yaml.org,2002:") and not tag.startswith("tag:yaml.org,2002:python")
 
 
 def _node_span(source: Source, node: yaml.Node) -> Span:
