@@ -90,7 +90,8 @@ class Layer:
             return
         message = f"`{name}` gets the unit {unit}, but keeps its value {before.value} in {before.unit}"
         related = (Related("the value is given here", before.value.span),)
-        self.found.append(Diagnostic("CG213", message, unit.span, "give the value in the new unit too", related=related))
+        way_out = "give the value in the new unit too"
+        self.found.append(Diagnostic("CG213", message, unit.span, way_out, related=related))
 
     def _entries(self, kind: str, declared: Mapping[Scalar, Any], target: dict[Scalar, Any]) -> None:
         _renew_keys(target, declared)

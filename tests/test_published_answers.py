@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from capgraph.analysis.findings import find
-from capgraph.compiler import compile_model
 from capgraph.calculate import calculate
+from capgraph.compiler import compile_model
 from capgraph.evaluate import evaluate
 from capgraph.findings import Findings
 from capgraph.model import Decision

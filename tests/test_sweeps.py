@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,7 @@ def _paying(scenario: str) -> list[float]:
     return [_rent(u, scenario) for u in _points() if _own(u, scenario) <= _rent(u, scenario)]
 
 
-CASES = {
+CASES: dict[str, Callable[[str], float]] = {
     "sum(own over demand)": lambda s: sum(_own(u, s) for u in _points()),
     "mean(own over demand)": lambda s: sum(_own(u, s) for u in _points()) / 150,
     "max(rent - own over demand)": lambda s: max(_rent(u, s) - _own(u, s) for u in _points()),

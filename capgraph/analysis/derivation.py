@@ -6,10 +6,10 @@ Invariant: a line cites only lines before it; the numbers shown are the evaluato
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from capgraph.formula.text import print_formula
+from capgraph.formula.text import Writer, named, print_formula
 from capgraph.formula.tree import Binary, Expr, Reference, Scale
 from capgraph.model import Given, Quantity, Value
 from capgraph.notation import show_constant, show_value
@@ -77,26 +77,28 @@ def derive(
     result: ScenarioResult,
     targets: Iterable[str],
     changed: frozenset[str] = frozenset(),
+    printed: Callable[[Expr, Writer], str] = print_formula,
 ) -> tuple[Line, ...]:
     """Return the chain of a scenario for the targets; `check.<id>` and `rule.<n>` are not lines themselves.
 
-    `changed` are quantities that a caller set beside the scenario.
+    `changed` are quantities that a caller set beside the scenario; `printed` writes formulas, in the language's own
+    spelling or in mathematical signs.
     """
     settings = plan.model.scenarios[scenario].settings
     set_at = {name: str(setting.origin) for name, setting in settings.items()} | dict.fromkeys(
         changed, "--set"
     )
     cone = ancestors(plan, targets, set_at)
-    named = [step for step in plan.steps if step.id in cone and step.id in plan.model.quantities]
+    chain = [step for step in plan.steps if step.id in cone and step.id in plan.model.quantities]
     lines = []
-    for number, step in enumerate(named, 1):
+    for number, step in enumerate(chain, 1):
         quantity = plan.model.quantities[step.id]
         computed = isinstance(step, Compute)
         measured = computed and step.id in set_at
         formula = numbers = ""
         if isinstance(step, Compute) and not measured:
-            formula = print_formula(step.expr)
-            numbers = print_formula(step.expr, lambda node: _shown(node, result.values))
+            formula = printed(step.expr, named)
+            numbers = printed(step.expr, lambda node: _shown(node, result.values))
         needs = () if measured else plan.uses[step.id]
         lines.append(
             Line(

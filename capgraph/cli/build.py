@@ -27,6 +27,9 @@ from capgraph.plan import Plan
 from capgraph.results import Results
 
 KINDS = ("xlsx", "pdf", "html", "json")
+# A sheet has 16,384 columns; long before that nobody reads it. 100,000 values take half a minute and a gigabyte.
+MAX_SCENARIOS = 1_000
+MAX_VALUES = 100_000
 
 
 @dataclass
@@ -58,6 +61,8 @@ def run_build(argument: str | None, output: Path | None, only: str, settings: Se
     stages = _Stages()
     with stages.stage("compile"):
         plan = load(argument, settings)
+    if set(kinds) != {"json"} and (wrong := _too_large(plan)):
+        stop((wrong,), settings, 2)
     folder = output or Path("reports") / (plan.model.plan or plan.model.id)
     name = plan.model.plan or plan.model.id
     with stages.stage("evaluate"):
@@ -81,6 +86,17 @@ def _kinds(only: str, settings: Settings) -> tuple[str, ...]:
         message = f"`{wrong}` is not a report" if wrong else "--only names no report"
         stop((Diagnostic("CG801", message, None, f"reports: {', '.join(KINDS)}"),), settings, 2)
     return tuple(kind for kind in KINDS if kind in asked)
+
+
+def _too_large(plan: Plan) -> Diagnostic | None:
+    scenarios, quantities = len(plan.model.scenarios), len(plan.model.quantities)
+    found, way_out = None, "write a plan with fewer of them, or build `--only json`"
+    if scenarios > MAX_SCENARIOS:
+        found = f"{scenarios:,} scenarios; a report has room for {MAX_SCENARIOS:,}"
+    elif scenarios * quantities > MAX_VALUES:
+        values = f"{quantities:,} quantities in {scenarios:,} scenarios, {scenarios * quantities:,} values"
+        found = f"{values}; a report has room for {MAX_VALUES:,}"
+    return Diagnostic("CG704", f"the model has {found}", None, way_out) if found else None
 
 
 def _evaluated(plan: Plan, settings: Settings) -> tuple[Results, Findings]:

@@ -34,7 +34,8 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 Writer = Callable[[Reference | Scale], str]
 
 
-def _named(node: Reference | Scale) -> str:
+def named(node: Reference | Scale) -> str:
+    """Write a reference by its id, and a conversion by its constant's name."""
     return node.name if isinstance(node, Reference) else node.constant
 
 
@@ -65,12 +66,12 @@ class _Notation:
 _MATHS = {"*": "×", "/": "÷", "-": "−", "<=": "≤", ">=": "≥", "<>": "≠"}
 
 
-def print_formula(expr: Expr, write: Writer = _named) -> str:
+def print_formula(expr: Expr, write: Writer = named) -> str:
     """Return the formula as text in the language's own spelling; `write` spells references and constants."""
     return _print(expr, _Notation(write, {}, is_maths=False))[0]
 
 
-def print_maths(expr: Expr, write: Writer = _named) -> str:
+def print_maths(expr: Expr, write: Writer = named) -> str:
     """Return the formula in mathematical signs: `⌈users × need⌉`, `2 × a²`."""
     return _print(expr, _Notation(write, _MATHS, is_maths=True))[0]
 
@@ -105,10 +106,10 @@ def _print(expr: Expr, notation: _Notation) -> tuple[str, int]:
 
 def _reduction(expr: Reduce, notation: _Notation) -> str:
     # What stands before `over` has another value at each point, so that names are kept in it.
-    named = replace(notation, write=_named)
-    parts = [_print(part, named)[0] for part in (expr.value or expr.condition,) if part is not None]
+    plain = replace(notation, write=named)
+    parts = [_print(part, plain)[0] for part in (expr.value or expr.condition,) if part is not None]
     if expr.value is not None and expr.condition is not None:
-        parts.append(f"where {_print(expr.condition, named)[0]}")
+        parts.append(f"where {_print(expr.condition, plain)[0]}")
     if expr.at is not None:
         parts.append(f"at {_print(expr.at, notation)[0]}")
     return f"{expr.function}({' '.join(parts)} over {expr.sweep})"

@@ -19,7 +19,7 @@ from capgraph.plan import Message, Plan
 from capgraph.results import ScenarioResult
 
 # What follows `over` is a sweep, even where a quantity has its name.
-_NAME = re.compile(r"""("[^"]*"|'[^']*'|\bover \w+)|([A-Za-z_]\w*(?:\.\w+)?)""")
+_NAME = re.compile(r"""("[^"]*"|'[^']*'|\bover \w+)|([A-Za-z_][^\W⁰¹²³⁴⁵⁶⁷⁸⁹]*(?:\.[^\W⁰¹²³⁴⁵⁶⁷⁸⁹]+)?)""")
 _SHORT_CONDITION = 76
 _SHORT_NAME = 30
 _SIGNS = {" * ": " × ", " / ": " ÷ ", " - ": " − ", "<=": "≤", ">=": "≥", "<>": "≠"}

@@ -24,6 +24,7 @@ from capgraph.emit.memo.view import (
     StepGroup,
     StepView,
 )
+from capgraph.formula.text import print_maths
 from capgraph.model import Choose, Given, Lookup, Quantity, Row, Value
 from capgraph.notation import show_given, show_value
 from capgraph.plan import Compute
@@ -36,7 +37,7 @@ def step_groups(case: Case, cited: Backlinks) -> tuple[tuple[StepGroup, ...], tu
     """Return the computed quantities that the memo cites, by section in reading order, and those that only convert."""
     places = case.citations.places
     targets = [name for name, place in places.items() if place.anchor.startswith("step-")]
-    chain = derive(case.plan, case.results.selected, case.result, targets)
+    chain = derive(case.plan, case.results.selected, case.result, targets, printed=print_maths)
     lines = {line.quantity.id: line for line in chain}
     shown = [entry for entry in in_reading_order(case.plan) if entry.id in lines and entry.id in targets]
     formulas = {step.id: step.expr for step in case.plan.steps if isinstance(step, Compute)}
