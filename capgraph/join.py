@@ -164,9 +164,9 @@ class _Joiner:
         """Read one file and what it includes, in reading order."""
         self.count += 1
         if self.count > MAX_FILES:
-            self.found.append(
-                Diagnostic("CG117", f"the model has more than {MAX_FILES} files", asked, "join some of them")
-            )
+            if self.count == MAX_FILES + 1:
+                message = f"the model has more than {MAX_FILES} files"
+                self.found.append(Diagnostic("CG117", message, asked, "join some of them"))
             return None
         declared = self._read(path, root, asked)
         if declared is None:
