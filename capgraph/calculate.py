@@ -7,7 +7,7 @@ Invariant: a scenario, a draw and a sweep point are all just lanes; no inf gets 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +36,47 @@ class Columns:
 
 
 Override = Sequence[Value | None] | Array
+MAX_CELLS = 10_000_000
+"""Numbers of sweeps that are held at a time: eighty megabytes, and as much again for what does not move."""
 
 
 def calculate(plan: Plan, overrides: Mapping[str, Override], size: int) -> Columns:
     """Calculate every step in `size` lanes; an override is one value a lane, None where it is calculated."""
+    block = _lanes_at_once(plan)
+    if size <= block:
+        return _calculated(plan, overrides, size)
+    # A sweep holds every step at every point of every lane.
+    parts = []
+    for first in range(0, size, block):
+        last = min(first + block, size)
+        own = {name: values[first:last] for name, values in overrides.items()}
+        parts.append(_calculated(plan, own, last - first))
+    return _joined(parts, block)
+
+
+def _lanes_at_once(plan: Plan) -> int:
+    cells = sum(len(table.steps) * len(table.sweep.values) for table in plan.sweeps.values())
+    return max(1, MAX_CELLS // (cells + 1))
+
+
+def _joined(parts: Sequence[Columns], block: int) -> Columns:
+    """Put the lanes of blocks beside each other; what failed alike is one failure still."""
+    lanes: dict[Failure, list[int]] = {}
+    for number, part in enumerate(parts):
+        for failure in part.failures:
+            known = lanes.setdefault(replace(failure, lanes=()), [])
+            known.extend(number * block + lane for lane in failure.lanes)
+    values = {name: np.concatenate([part.values[name] for part in parts]) for name in parts[0].values}
+    failures = tuple(replace(failure, lanes=tuple(found)) for failure, found in lanes.items())
+    return Columns(sum(part.size for part in parts), values, failures)
+
+
+def _calculated(plan: Plan, overrides: Mapping[str, Override], size: int) -> Columns:
     run = Run(plan, size, overrides)
     for step in plan.steps:
         run.take(step)
+    # They refer to the run, a circle that would wait for the collector with all its numbers.
+    run.sweeps.clear()
     return Columns(size, run.values, tuple(run.failures))
 
 

@@ -63,7 +63,9 @@ def test_aliases() -> None:
     assert str(MAX_ALIASED_NODES) in next(item.message for item in found if item.code == "CG105")
 
 
-@pytest.mark.parametrize(("points", "codes"), [(MAX_POINTS, []), (MAX_POINTS + 1, ["CG311"]), (10**9, ["CG311"])])
+@pytest.mark.parametrize(
+    ("points", "codes"), [(MAX_POINTS, []), (MAX_POINTS + 1, ["CG311"]), (10**9, ["CG311"])]
+)
 def test_points_of_a_sweep(points: int, codes: list[str]) -> None:
     sweep = f"sweeps: {{s: {{over: a, from: 1, to: 100000, points: {points}, shows: [b]}}}}\n"
     run = run_text(MODEL + "  c: {unit: GB, formula: sum(b over s)}\n" + sweep)
@@ -73,12 +75,18 @@ def test_points_of_a_sweep(points: int, codes: list[str]) -> None:
 def build(tmp_path: Path, text: str, only: str) -> Result:
     """Build reports of a model."""
     (tmp_path / "model.yaml").write_text(text)
-    return CliRunner().invoke(app, ["build", str(tmp_path / "model.yaml"), "--only", only, "-o", str(tmp_path / "out")])
+    return CliRunner().invoke(
+        app, ["build", str(tmp_path / "model.yaml"), "--only", only, "-o", str(tmp_path / "out")]
+    )
 
 
 def with_scenarios(number: int) -> str:
     """Return a small model of many scenarios."""
-    return MODEL + "scenarios:\n" + "".join(f"  s{place}: {{set: {{a: {place + 1}}}}}\n" for place in range(number))
+    return (
+        MODEL
+        + "scenarios:\n"
+        + "".join(f"  s{place}: {{set: {{a: {place + 1}}}}}\n" for place in range(number))
+    )
 
 
 @pytest.mark.parametrize("only", ["xlsx", "pdf", "html", "xlsx,json"])

@@ -94,8 +94,13 @@ def test_the_bounds_hold(work: Callable[[], str], signature: str) -> None:
 
 
 def test_a_failing_case_is_made_small() -> None:
-    files = {"model.yaml": b"".join(b"line %d\n" % number for number in range(100)), "other.yaml": b"x\n" * 50}
-    small = shrink_files(files, lambda made: b"line 42\n" in made.get("model.yaml", b"") and b"x" in str(made).encode())
+    files = {
+        "model.yaml": b"".join(b"line %d\n" % number for number in range(100)),
+        "other.yaml": b"x\n" * 50,
+    }
+    small = shrink_files(
+        files, lambda made: b"line 42\n" in made.get("model.yaml", b"") and b"x" in str(made).encode()
+    )
     assert small["model.yaml"] == b"line 42\n"
     assert sum(len(text.splitlines()) for text in small.values()) <= 2
 

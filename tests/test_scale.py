@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
-from compiling import run_path
+from compiling import plan_of, run_path
 from generated import chain, large_model
 
+from capgraph.calculate import calculate
 from capgraph.cli.show import MOST_SHOWN, Format, full_text, show_diagnostics
 from capgraph.diagnostics import Diagnostic
 
@@ -61,6 +64,7 @@ def test_a_chain_ten_thousand_deep_has_a_value(tmp_path: Path) -> None:
 
 def _mistakes(what: str) -> Callable[[int], str]:
     """Return models with as many mistakes of a kind as their number says."""
+
     def text(number: int) -> str:
         lines = ["model: wrong", "quantities:"]
         lines += [f"  input_{place}: {{unit: GB, value: 1, source: x}}" for place in range(number)]
@@ -133,3 +137,22 @@ def test_a_place_in_a_very_long_line_is_shown_without_the_line(tmp_path: Path) -
     (item,) = found_in(f"quantities: {{{names}, wrong: {{unit: GB, formula: inputs_7}}}}\n", tmp_path)
     assert len(full_text(item)) < 1_000
     assert "formula: inputs_7" in full_text(item)
+
+
+def test_a_sweep_of_many_lanes_takes_the_memory_of_a_few() -> None:
+    steps, points, lanes = 300, 2_000, 60
+    lines = [
+        f"  step_{number}: {{unit: GB, formula: {f'step_{number - 1}' if number else 'a'} + a}}"
+        for number in range(steps)
+    ]
+    plan = plan_of(
+        "\n".join(["quantities:", "  a: {unit: GB, value: 1, source: x}", *lines])
+        + f"\n  all: {{unit: GB, formula: sum(step_{steps - 1} over s)}}\n"
+        + f"sweeps: {{s: {{over: a, from: 1, to: 2, points: {points}}}}}\n"
+    )
+    tracemalloc.start()
+    columns = calculate(plan, {"a": np.arange(1.0, lanes + 1)}, lanes)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert columns.values["all"] == pytest.approx([1.5 * points * (steps + 1)] * lanes)
+    assert peak < steps * points * lanes * 8 / 2

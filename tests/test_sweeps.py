@@ -12,6 +12,7 @@ import pytest
 from capgraph.calculate import calculate
 from capgraph.compiler import Compilation, compile_model
 from capgraph.evaluate import evaluate
+from capgraph.model import Value
 from capgraph.plan import Plan
 
 MODEL = """
@@ -182,3 +183,31 @@ def test_a_sweep_inside_a_sweep_is_refused(tmp_path: Path) -> None:
     (found,) = _compile(tmp_path, "max(inner over kinds)", model=model).diagnostics
     assert found.code == "CG413"
     assert found.related
+
+
+def test_lanes_in_blocks_are_the_lanes_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+quantities:
+  a: {unit: count, value: 1, source: x}
+  kind: {choose: [one, two], source: x}
+  big: {unit: yes/no, formula: a > 10}
+  root: {unit: count, formula: 100 / (a - 7)}
+  total: {unit: count, formula: sum(1 / (a - 50) over s)}
+sweeps: {s: {over: a, from: 1, to: 40, points: 40}}
+"""
+    (tmp_path / "model.yaml").write_text(text)
+    plan = compile_model(tmp_path / "model.yaml").plan
+    assert plan is not None
+    overrides: dict[str, list[Value | None]] = {
+        "a": [float(lane) for lane in range(20)],
+        "kind": ["one", None] * 10,
+        "big": [*[None] * 19, False],
+    }
+    whole = calculate(plan, overrides, 20)
+    monkeypatch.setattr("capgraph.calculate.MAX_CELLS", 3 * (40 * 2 + 1))
+    parts = calculate(plan, overrides, 20)
+    assert whole.failures == parts.failures
+    assert [failure.lanes for failure in parts.failures] == [(7,)]
+    for name, column in whole.values.items():
+        assert column.dtype == parts.values[name].dtype
+        assert all(one == other or one != one for one, other in zip(column, parts.values[name], strict=True)), name
