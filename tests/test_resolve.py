@@ -453,3 +453,14 @@ checks: {reicht: {condition: 容量 > größe.speicher, message: "{容量:1} auf
     assert run.results is not None, run.found
     assert [item.values["容量"] for item in run.results.scenarios.values()] == [240.0, 24.0]
     assert run.results.scenarios["Grundfall"].checks["reicht"].message == "240.0 GiB auf übergroß"
+
+
+def test_half_a_range_judges_no_cell() -> None:
+    text = """
+quantities:
+  x: {choose: t, source: s}
+  y: {unit: GB, formula: x.size}
+catalogs:
+  t: {fields: {size: {unit: GB, range: [oops, 10]}}, rows: {a: {size: 50}}}
+"""
+    assert run_text(text).codes == ["CG207"]

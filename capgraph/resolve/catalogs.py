@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from capgraph.declarations import CatalogDecl, FieldDecl, RowDecl
 from capgraph.diagnostics import did_you_mean, known_names
-from capgraph.model import Catalog, Field, Limits, Provenance, Row, Value
+from capgraph.model import Catalog, Field, Provenance, Row, Value
 from capgraph.resolve.scope import Scope, _short
 from capgraph.yamltree import Scalar
 
@@ -111,16 +111,14 @@ def _cell(cell: Scalar, field: Field, scope: Scope) -> Value | None:
         return scope.yes_no(cell)
     assert field.unit is not None
     value = scope.number(cell, field.unit)
-    if value is not None and not _plausible(value, field.limits):
-        span = f"{field.limits.low:g} to {field.limits.high:g} {field.unit}"
+    low, high = field.limits.low, field.limits.high
+    # Of a range with a mistake in it, half may be known: it judges nothing.
+    if value is not None and low is not None and high is not None and not low <= value <= high:
         scope.report(
             "CG307",
-            f"`{field.id}` is {_short(cell)}; the catalog expects {span}",
+            f"`{field.id}` is {_short(cell)}; the catalog expects {low:g} to {high:g} {field.unit}",
             cell.span,
             "correct the value, or the field's range",
         )
     return value
 
-
-def _plausible(value: float, limits: Limits) -> bool:
-    return (limits.low is None or value >= limits.low) and (limits.high is None or value <= limits.high)
