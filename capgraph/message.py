@@ -6,6 +6,7 @@ Invariant: rounding is half away from zero to the stated decimals, as the workbo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from capgraph.formula.tree import Expr, Reference, Scale
@@ -43,7 +44,8 @@ def _value(expr: Expr, values: Mapping[str, Value | None]) -> Value | None:
         inner = _value(expr.operand, values)
         if not isinstance(inner, float):  # a catalog field that the row lacks
             return None
-        return inner / expr.value if expr.divide else inner * expr.value
+        made = inner / expr.value if expr.divide else inner * expr.value
+        return made if math.isfinite(made) else None
     assert isinstance(expr, Reference)
     return values[expr.name]
 

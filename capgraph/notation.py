@@ -6,7 +6,7 @@ In: a value and a unit → Out: text. Invariant: this module only shows.
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 from capgraph.model import Value
 
@@ -76,10 +76,14 @@ def _signed(text: str) -> str:
     return text.replace("-", MINUS)
 
 
+# A double has up to 309 digits before the point; Decimal refuses more than 28 unless told.
+_EVERY_DIGIT = Context(prec=400)
+
+
 def show_decimals(value: float, decimals: int) -> str:
     """Write a number with a fixed count of decimals, half away from zero, as a workbook's TEXT does."""
     quantum = Decimal(1).scaleb(-decimals)
-    rounded = Decimal(repr(float(value))).quantize(quantum, ROUND_HALF_UP)
+    rounded = Decimal(repr(float(value))).quantize(quantum, ROUND_HALF_UP, _EVERY_DIGIT)
     return f"{rounded if rounded else abs(rounded):,.{decimals}f}"
 
 

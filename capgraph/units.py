@@ -23,6 +23,7 @@ Terms = tuple[tuple[str, Fraction], ...]
 SymbolTerms = tuple[tuple["Symbol", Fraction], ...]
 # Beyond these a factor between two units is no double any more, and `byte^99999999` would never be worked out.
 MAX_EXPONENT = 30
+MAX_LENGTH = 200
 MAX_SIZE = Fraction(10) ** 150
 # What is offered for a misspelt unit beside the names of the definitions, which have no prefixes.
 _PREFIXED = (*(f"{prefix}B" for prefix in ("k", "M", "G", "T", "P", "Ki", "Mi", "Gi", "Ti")), "ms", "us", "kW", "kWh",
@@ -92,6 +93,8 @@ def parse_unit(text: str, defined: tuple[Symbol, ...] = ()) -> Unit:
 
     Raises UnitError naming the symbol that is unknown or out of place.
     """
+    if len(text) > MAX_LENGTH:
+        raise UnitError(f"the unit is longer than {MAX_LENGTH} characters")
     return _unit_of(_terms_of(text, defined), text.strip())
 
 

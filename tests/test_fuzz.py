@@ -112,7 +112,18 @@ def test_mutations_that_a_failure_does_not_need_are_left_out() -> None:
 
 
 # What the harness found, each as small as it came out.
+BIG = """
+quantities:
+  big: {unit: EB, value: 1e308, source: x}
+  tiny: {unit: EB, value: 1e-320, source: x}
+  large: {unit: EB, value: 1e20, source: x}
+checks:
+  shown: {condition: big > large, message: 'MESSAGE'}
+"""
 FOUND = {
+    "more digits than a decimal has": (BIG.replace("MESSAGE", "{big} {large:9} {tiny:9}"), []),
+    "a message's conversion beyond a double": (BIG.replace("MESSAGE", "{big:9 kB} {large} {tiny}"), []),
+    "decimals of thousands of digits": (BIG.replace("MESSAGE", f"{{big:{'9' * 5000}}}"), ["CG410"]),
     "an exponent of thousands of digits": (model_of("a", a=f"1 byte^{'9' * 5000}"), ["CG501"]),
     "an exponent of leading zeros": (model_of("a", a=f"1 byte^{'0' * 5000}"), ["CG501"]),
     "a raised digit behind ^": (model_of("a", a="1 s^³"), ["CG501"]),
@@ -128,4 +139,22 @@ FOUND = {
 @pytest.mark.parametrize("name", FOUND)
 def test_what_was_found(name: str) -> None:
     text, codes = FOUND[name]
-    assert run_text(text).codes == codes
+    assert [item.code for item in run_text(text).found if item.severity == "error"] == codes
+
+
+BLANKS = " " * 100_000
+# A pattern that tries every blank as an end of every part took minutes.
+BLANK = {
+    "a number": (BIG.replace("1e20", f"'1{BLANKS}x{BLANKS}y'"), "CG501"),
+    "a unit": (f"units: {{x: '1{BLANKS}GB{BLANKS}y'}}\n" + model_of("a", a="1"), "CG501"),
+    "a slot": (BIG.replace("MESSAGE", f"{{big:{BLANKS}x{BLANKS}y}}"), "CG501"),
+    "a formula": (model_of(f"a{BLANKS}b", a="1"), "CG408"),
+    "a formula's number": (model_of(f"1{' ' * 3000}%", a="1"), "CG405"),
+}
+
+
+@pytest.mark.parametrize("name", BLANK)
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_blanks_cost_no_more_than_letters(name: str) -> None:
+    text, code = BLANK[name]
+    assert run_one(text, lambda item: lambda: " ".join(run_text(item).codes)).signature == f"well: {code}"

@@ -34,7 +34,7 @@ from capgraph.units import Unit
 from capgraph.yamltree import Scalar
 
 _SLOT = re.compile(r"\{([^{}]*)\}")
-_INSIDE = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)?)\s*(?::\s*(\d+)?\s*(.*?)\s*)?")
+_INSIDE = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)?)\s*(?::\s*(\d+)?\s*(\S.*)?)?", re.DOTALL)
 
 
 def _titled(name: str) -> str:
@@ -224,7 +224,7 @@ def _text(text: Scalar, parts: list[str | Slot], scope: Scope) -> None:
 
 
 def _slot(inside: Scalar, whole: Span, scope: Scope) -> Slot | None:
-    found = _INSIDE.fullmatch(inside)
+    found = _INSIDE.fullmatch(inside.rstrip())
     if not found:
         scope.report(
             "CG410",
@@ -233,13 +233,15 @@ def _slot(inside: Scalar, whole: Span, scope: Scope) -> Slot | None:
             "write `{name}`, `{name:1}` or `{name:1 unit}`",
         )
         return None
-    name, decimals, unit_text = found[1], int(found[2] or 0), found[3] or ""
+    name, digits, unit_text = found[1], found[2] or "0", found[3] or ""
     span = inside.within(*found.span(1))
     if not scope.bind(name, span):
         return None
-    if decimals > 9:
-        scope.report("CG410", f"`{{{inside}}}` asks for {decimals} decimals", whole, "ask for at most 9")
+    # Python reads no number of more than 4,300 digits.
+    if len(digits) > 9 or int(digits) > 9:
+        scope.report("CG410", f"`{{{inside}}}` asks for {digits} decimals", whole, "ask for at most 9")
         return None
+    decimals = int(digits)
     quantity = scope.quantities[name]
     if isinstance(quantity.definition, Choose | Lookup) and quantity.unit is None:
         return Slot(name, 0, None, span)

@@ -20,7 +20,7 @@ from capgraph.units import Symbol, Unit, UnitError, known_units, parse_unit, spe
 from capgraph.yamltree import Scalar
 
 _NUMBER = re.compile(
-    r"\s*([+-]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]{1,3})?)\s*(.*?)\s*", re.DOTALL
+    r"\s*([+-]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]{1,3})?)\s*(\S.*)?", re.DOTALL
 )
 _NAME = re.compile(r"[^\W\d]\w*")
 RESERVED = frozenset({"and", "or", "not", "true", "false", "if", *FUNCTIONS})
@@ -90,7 +90,7 @@ class Scope:
 
     def number(self, text: Scalar, unit: Unit) -> float | None:
         """Read a number, with or without a unit of the same dimension, as a number in `unit`."""
-        found = _NUMBER.fullmatch(text)
+        found = _NUMBER.fullmatch(text.rstrip())
         if not found or not _is_finite(found[1]):
             self.report(
                 "CG207",

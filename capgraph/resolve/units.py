@@ -15,7 +15,7 @@ from capgraph.units import Symbol, UnitError, define_base_unit, define_unit
 from capgraph.yamltree import Scalar
 
 BASE = "base"
-_SO_MANY = re.compile(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?)\s+(\S.*?)\s*")
+_SO_MANY = re.compile(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?)\s+(\S.*)")
 
 
 def resolve_units(declared: Mapping[Scalar, Scalar], scope: Scope) -> None:
@@ -37,7 +37,7 @@ def _symbol(name: Scalar, text: Scalar, scope: Scope) -> Symbol | None:
     try:
         if text == BASE:
             return define_base_unit(str(name))
-        found = _SO_MANY.fullmatch(text)
+        found = _SO_MANY.fullmatch(text.rstrip())
         if not found or not float(found[1]):
             message = f"the unit `{name}` is `{text}`, which is neither `base` nor so many of another unit"
             scope.report("CG508", message, text.span, f"write `{name}: base`, or `{name}: 12 other_unit`")

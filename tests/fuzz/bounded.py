@@ -153,10 +153,17 @@ def _outcome(bounded: Callable[[], str]) -> Outcome:
 
 
 def _failure(kind: Literal["exception", "memory"], error: BaseException) -> Outcome:
+    return Outcome(kind, _cause(error), "".join(traceback.format_exception(error))[-4000:])
+
+
+def _cause(error: BaseException) -> str:
+    """Say what failures of one cause have in common: what the error says of its kind, or where it arose."""
+    if told := getattr(error, "kind", ""):
+        return str(told)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if _OWN_CODE in frame.filename] or list(frames)
-    word = f"{type(error).__name__} in {Path(own[-1].filename).name}, {own[-1].name}" if own else type(error).__name__
-    return Outcome(kind, word, "".join(traceback.format_exception(error))[-4000:])
+    where = f" in {Path(own[-1].filename).name}, {own[-1].name}" if own else ""
+    return f"{type(error).__name__}{where}"
 
 
 def _death(status: int) -> Outcome:

@@ -25,7 +25,11 @@ _CODES = frozenset(codes())
 
 
 class WrongError(Exception):
-    """An outcome that breaks the promise."""
+    """An outcome that breaks the promise; `kind` is what outcomes that break it likewise have in common."""
+
+    def __init__(self, kind: str, told: str = "") -> None:
+        super().__init__(f"{kind}: {told}")
+        self.kind = kind
 
 
 def judge(path: Path) -> str:
@@ -52,18 +56,18 @@ def judge(path: Path) -> str:
 def _judge_diagnostics(found: Iterable[Diagnostic]) -> None:
     items = tuple(found)
     if len(items) > MOST_DIAGNOSTICS:
-        raise WrongError(f"{len(items)} diagnostics")
+        raise WrongError("too many diagnostics", str(len(items)))
     for item in items:
         if item.code not in _CODES:
-            raise WrongError(f"{item.code} has no page: {item.message}")
+            raise WrongError(f"{item.code} has no page", item.message)
         if not item.message.strip() or len(item.message) > LONGEST_MESSAGE or len(item.help) > LONGEST_MESSAGE:
-            raise WrongError(f"{item.code} says nothing, or too much: {len(item.message)} characters")
+            raise WrongError(f"{item.code} says nothing, or too much", f"{len(item.message)} characters")
         for span in (item.span, *(related.span for related in item.related)):
             if span is not None:
                 _judge_place(item, span)
     for item in items[:20]:
-        if not full_text(item).isascii() + len(concise_text(item)):
-            raise WrongError(f"{item.code} is not shown")
+        if "\n" in concise_text(item) or not full_text(item).startswith(f"{item.severity}[{item.code}]: "):
+            raise WrongError(f"{item.code} is not shown as it should be")
 
 
 @lru_cache(maxsize=8)
@@ -81,6 +85,6 @@ def _judge_place(item: Diagnostic, span: Span) -> None:
     ends = ((span.line, span.column), (span.end_line, span.end_column))
     fits = all(1 <= line <= len(lines) and 1 <= column <= len(lines[line - 1]) + 2 for line, column in ends)
     if not fits or ends[0] > ends[1]:
-        raise WrongError(f"{item.code} points at {span} to {ends[1]}, which is no place: {item.message}")
+        raise WrongError(f"{item.code} points at no place", f"{span} to {ends[1]}: {item.message}")
     if not _exists(span.source.path):
-        raise WrongError(f"{item.code} points into {span.source.path}, which is no file")
+        raise WrongError(f"{item.code} points into no file", span.source.path)
