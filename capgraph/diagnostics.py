@@ -17,6 +17,7 @@ from typing import Literal
 # Of very many mistakes only the first get an offer of a near name: nobody reads the rest before these are mended.
 MOST_OFFERS = 100
 _MOST_COMPARED = 300
+LONGEST_TEXT = 1_000
 _LONGEST_NAME = 100
 
 Severity = Literal["error", "warning"]
@@ -87,6 +88,13 @@ class Diagnostic:
     note: str = ""
     related: tuple[Related, ...] = ()
     severity: Severity = "error"
+
+    def __post_init__(self) -> None:
+        # A message quotes what was found, and a file may hold a word of a million letters.
+        for name in ("message", "help", "note"):
+            text = getattr(self, name)
+            if len(text) > LONGEST_TEXT:
+                object.__setattr__(self, name, f"{text[: LONGEST_TEXT - 1]}…")
 
 
 def sort_diagnostics(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -121,6 +121,10 @@ checks:
   shown: {condition: big > large, message: 'MESSAGE'}
 """
 FOUND = {
+    "a row's number beside a range that is half broken": (
+        model_of("a", a="1") + "catalog: c\nfields: {x: {unit: GB, range: [nothing, 5]}}\nrows: {r: {x: 6}}\n",
+        ["CG207"],
+    ),
     "more digits than a decimal has": (BIG.replace("MESSAGE", "{big} {large:9} {tiny:9}"), []),
     "a message's conversion beyond a double": (BIG.replace("MESSAGE", "{big:9 kB} {large} {tiny}"), []),
     "decimals of thousands of digits": (BIG.replace("MESSAGE", f"{{big:{'9' * 5000}}}"), ["CG410"]),
@@ -140,6 +144,12 @@ FOUND = {
 def test_what_was_found(name: str) -> None:
     text, codes = FOUND[name]
     assert [item.code for item in run_text(text).found if item.severity == "error"] == codes
+
+
+def test_a_message_quotes_no_word_of_any_length() -> None:
+    long = "x" * 50_000
+    for text in (f"include: ['{long}.yaml']\n", model_of("a", a=long), f"extends: {long}\n", f"{long}: 1\n"):
+        assert max(len(item.message) + len(item.help) for item in run_text(text).found) < 2_500
 
 
 BLANKS = " " * 100_000

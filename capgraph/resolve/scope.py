@@ -135,6 +135,8 @@ class Scope:
         if unit is None:
             return Limits()
         low, high = (self.number(item, unit) for item in low_high) if low_high else (None, None)
+        if low is None or high is None:
+            low = high = None  # half a range bounds nothing
         if low is not None and high is not None and low > high and low_high:
             message = f"the range runs backwards: {low_high[0]} to {low_high[1]}"
             self.report("CG211", message, low_high[0].span, "write `[low, high]`")

@@ -86,9 +86,8 @@ class _Pool(Generic[Item]):
             worker = self.workers[answers]
             if not ready:
                 os.kill(worker.pid, signal.SIGKILL)
-            try:
-                outcome: Outcome = answers.recv()
-            except EOFError:
+            outcome = _received(answers)
+            if outcome is None:
                 yield from self._end(worker)
             else:
                 yield worker.items.popleft(), outcome
@@ -101,6 +100,15 @@ class _Pool(Generic[Item]):
             yield worker.items.popleft(), _death(status)
             self.orphans.extend(worker.items)
         self.start()
+
+
+def _received(answers: Connection) -> Outcome | None:
+    """Return what a process answers, nothing if it is no more."""
+    try:
+        outcome: Outcome = answers.recv()
+    except EOFError:
+        return None
+    return outcome
 
 
 def run(items: Iterable[Item], work: Callable[[Item], Callable[[], str]], jobs: int) -> Iterator[tuple[Item, Outcome]]:

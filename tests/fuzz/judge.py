@@ -13,12 +13,11 @@ from pathlib import Path
 from capgraph.cli.show import concise_text, full_text
 from capgraph.cli.values import results_json
 from capgraph.compiler import compile_model
-from capgraph.diagnostics import Diagnostic, Span, has_errors
+from capgraph.diagnostics import LONGEST_TEXT, Diagnostic, Span, has_errors
 from capgraph.evaluate import evaluate
 from capgraph.reference.codes import codes
 
 MOST_DIAGNOSTICS = 20_000
-LONGEST_MESSAGE = 20_000
 
 
 _CODES = frozenset(codes())
@@ -60,7 +59,7 @@ def _judge_diagnostics(found: Iterable[Diagnostic]) -> None:
     for item in items:
         if item.code not in _CODES:
             raise WrongError(f"{item.code} has no page", item.message)
-        if not item.message.strip() or len(item.message) > LONGEST_MESSAGE or len(item.help) > LONGEST_MESSAGE:
+        if not item.message.strip() or max(len(item.message), len(item.help)) > LONGEST_TEXT:
             raise WrongError(f"{item.code} says nothing, or too much", f"{len(item.message)} characters")
         for span in (item.span, *(related.span for related in item.related)):
             if span is not None:
