@@ -19,6 +19,8 @@ from capgraph.diagnostics import Diagnostic, Related, Source, Span
 MAX_BYTES = 32 * 1024 * 1024
 MAX_DEPTH = 60
 MAX_ALIASED_NODES = 10_000
+# A list of single letters makes a kilobyte of every two.
+MAX_NODES = 2_000_000
 
 _Base = cast("type[yaml.BaseLoader]", getattr(yaml, "CBaseLoader", yaml.BaseLoader))
 # What YAML allows in a stream (YAML 1.1, 5.1).
@@ -44,10 +46,19 @@ _TAGS: dict[type[yaml.Node], str] = {
 _PLAIN_TAGS = frozenset(_TAGS.values())
 
 
+class _TooManyError(Exception):
+    """More keys and values than a file may hold."""
+
+
 class _Loader(_Base):  # type: ignore[misc, valid-type]
     """Composes nodes without a look at what their text might mean."""
 
+    nodes = 0
+
     def resolve(self, kind: type[yaml.Node], _value: object, _implicit: object) -> str:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise _TooManyError
         return _TAGS[kind]
 
     def descend_resolver(self, _node: object, _index: object) -> None:
@@ -166,6 +177,9 @@ def read(source: Source) -> tuple[Node, tuple[Diagnostic, ...]]:
         root = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
         return None, (_syntax_error(source, error),)
+    except _TooManyError:
+        message = f"{source.name} holds more than {MAX_NODES:,} keys and values"
+        return None, (Diagnostic("CG111", message, Span(source, 1, 1, 1, 2), "split the model into several files"),)
     except RecursionError:
         return None, (_too_deep(Span(source, 1, 1, 1, 2)),)
     except (yaml.YAMLError, ValueError) as error:

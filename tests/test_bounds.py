@@ -25,6 +25,14 @@ def test_bytes() -> None:
     assert run_text(MODEL + comment + "\n").codes == ["CG111"]
 
 
+def test_keys_and_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = MODEL + f"key_figures: [{', '.join(['a'] * 100)}]\n"
+    assert run_text(text).codes == []
+    monkeypatch.setattr("capgraph.yamltree.MAX_NODES", 100)
+    assert run_text(text).codes == ["CG111"]
+    assert "more than 100 keys and values" in run_text(text).only.message
+
+
 def included(number: int, tmp_path: Path) -> list[str]:
     """Compile a model of so many files."""
     names = [f"f{place}.yaml" for place in range(number - 1)]
