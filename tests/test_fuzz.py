@@ -32,6 +32,7 @@ def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_mutated_models_give_results_or_diagnostics() -> None:
     made = run_command(str(SMALL_RUN), "--seed", "20261130")
     assert made.returncode == 0, made.stdout
