@@ -62,6 +62,34 @@ def test_a_chain_ten_thousand_deep_has_a_value(tmp_path: Path) -> None:
     assert run.values["step_10000"] == 10_001.0
 
 
+def scenarios(order: int) -> Callable[[int], str]:
+    """Return models whose scenarios extend each other in one line, written first to last or last to first."""
+
+    def text(number: int) -> str:
+        lines = [f"  s{place}: {{extends: s{place - 1}}}" for place in range(1, number)][::order]
+        return f"quantities: {{a: {{unit: GB, value: 1}}}}\nscenarios:\n  s0: {{set: {{a: 2}}}}\n{chr(10).join(lines)}\n"
+
+    return text
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_line_of_scenarios_costs_what_its_length_costs(order: int, tmp_path: Path) -> None:
+    assert ratio(scenarios(order), 200, tmp_path) < LINEAR
+    run = run_path(tmp_path / "of2000.yaml")
+    assert run.results is not None
+    assert {result.values["a"] for result in run.results.scenarios.values()} == {2.0}
+
+
+def _unknown_settings(number: int) -> str:
+    inputs = [f"  input_{place}: {{unit: GB, value: 1}}" for place in range(number)]
+    settings = ", ".join(f"inputs_{place}: 2" for place in range(number))
+    return "\n".join(["quantities:", *inputs, "scenarios:", f"  s: {{set: {{{settings}}}}}"]) + "\n"
+
+
+def test_many_unknown_settings_cost_what_their_number_costs(tmp_path: Path) -> None:
+    assert ratio(_unknown_settings, 200, tmp_path) < LINEAR
+
+
 def _mistakes(what: str) -> Callable[[int], str]:
     """Return models with as many mistakes of a kind as their number says."""
 

@@ -48,27 +48,36 @@ def resolve_scenarios(joined: Joined, scope: Scope) -> dict[str, Scenario]:
         return {"base": Scenario("base", "Base", {}, (), Provenance(origin))}
     own = {str(name): _settings(decl.set, scope, "scenario") for name, decl in joined.scenarios.items()}
     declared = {str(name): (name, decl) for name, decl in joined.scenarios.items()}
+    settled: dict[str, dict[str, Setting]] = {}
     made = {}
     for name, (key, decl) in declared.items():
-        settings = {}
-        for ancestor in _lineage(key, declared, scope):
-            settings.update(own[ancestor])
+        for ancestor in _unsettled(name, declared, settled, scope):
+            parent = declared[ancestor][1].extends
+            settled[ancestor] = {**settled.get(str(parent), {}), **own[ancestor]}
         told = Provenance(key.span, str(decl.because or ""), str(decl.source or ""), str(decl.as_of or ""))
-        made[name] = Scenario(name, str(decl.label or _titled(name)), settings, tuple(own[name]), told)
+        made[name] = Scenario(name, str(decl.label or _titled(name)), settled[name], tuple(own[name]), told)
     return made
 
 
-def _lineage(name: Scalar, declared: Mapping[str, tuple[Scalar, ScenarioDecl]], scope: Scope) -> list[str]:
-    """Return a scenario's ancestors, the eldest first, and itself."""
-    chain = [str(name)]
-    while (parent := declared[chain[-1]][1].extends) is not None:
+def _unsettled(
+    name: str,
+    declared: Mapping[str, tuple[Scalar, ScenarioDecl]],
+    settled: Mapping[str, dict[str, Setting]],
+    scope: Scope,
+) -> list[str]:
+    """Return a scenario and its ancestors, the eldest first, from the one on whose settings are not known yet."""
+    chain: dict[str, None] = {}
+    while name not in settled:
+        chain[name] = None
+        parent = declared[name][1].extends
+        if parent is None or not scope.known(parent, declared, "scenario", "CG305"):
+            break
         if parent in chain:
-            _report_circle(chain[chain.index(str(parent)) :], declared, scope)
+            names = list(chain)
+            _report_circle(names[names.index(str(parent)) :], declared, scope)
             break
-        if not scope.known(parent, declared, "scenario", "CG305"):
-            break
-        chain.append(str(parent))
-    return chain[::-1]
+        name = str(parent)
+    return list(chain)[::-1]
 
 
 def _report_circle(
@@ -107,8 +116,7 @@ def _is_settable(name: Scalar, scope: Scope) -> bool:
         return False
     if name in scope.quantities and not dot:
         return True
-    settable = [item.id for item in scope.quantities.values() if not isinstance(item.definition, Lookup)]
-    return scope.known(name, settable, "quantity", "CG304")
+    return scope.known(name, scope.settable, "quantity", "CG304")
 
 
 def resolve_checks(joined: Joined, scope: Scope) -> dict[str, Check]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from capgraph.diagnostics import MOST_OFFERS, Diagnostic, Severity, Span, did_you_mean, known_names
 from capgraph.formula.functions import FUNCTIONS
@@ -41,6 +42,11 @@ class Scope:
     found: list[Diagnostic] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
     """Ids that are declared, but wrongly (`catalog.field`, `catalog/row`): naming them is no second mistake."""
+
+    @cached_property
+    def settable(self) -> dict[str, Quantity]:
+        """The quantities that a scenario may set; asked for when all are known."""
+        return {name: item for name, item in self.quantities.items() if not isinstance(item.definition, Lookup)}
 
     def report(
         self, code: str, message: str, span: Span | None, help_text: str = "", severity: Severity = "error"
