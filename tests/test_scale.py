@@ -67,7 +67,8 @@ def scenarios(order: int) -> Callable[[int], str]:
 
     def text(number: int) -> str:
         lines = [f"  s{place}: {{extends: s{place - 1}}}" for place in range(1, number)][::order]
-        return f"quantities: {{a: {{unit: GB, value: 1}}}}\nscenarios:\n  s0: {{set: {{a: 2}}}}\n{chr(10).join(lines)}\n"
+        body = "\n".join(lines)
+        return f"quantities: {{a: {{unit: GB, value: 1}}}}\nscenarios:\n  s0: {{set: {{a: 2}}}}\n{body}\n"
 
     return text
 
