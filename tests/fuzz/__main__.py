@@ -19,11 +19,11 @@ from pathlib import Path
 # One thread a process: the processes share the cores already.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from capgraph.compiler import compile_model
-from capgraph.join import locate, shipped_models
 from fuzz.bounded import Outcome, run, run_one
 from fuzz.cases import Case, case_of
+from fuzz.corpus import models
 from fuzz.judge import judge
+from fuzz.kept import keep_what_is_read
 from fuzz.shrink import shrink_files, shrink_steps, written
 
 
@@ -34,14 +34,21 @@ class Workplace:
         self.root = root
 
     def judging(self, files: Mapping[str, bytes]) -> Callable[[], str]:
-        """Write files and return what judges them."""
-        folder = self.root / str(os.getpid()) / "fuzz"
+        """Write files and return what judges them; from the process's own folder, so that all have the same path."""
+        own = self.root / str(os.getpid())
+        own.mkdir(exist_ok=True)
+        os.chdir(own)
+        folder = Path("fuzz")
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
         for name, text in files.items():
-            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(text)
         return lambda: judge(folder / "model.yaml")
+
+    def warm(self) -> None:
+        """Judge the models as they ship: what the first compilation of a process loads and keeps is no case's own."""
+        for files in models().values():
+            self.judging({name: text.encode() for name, text in files.items()})()
 
     def judging_case(self, case: Case) -> Callable[[], str]:
         """Write the files of a case and return what judges them."""
@@ -65,13 +72,10 @@ def main() -> int:
     """Run the command."""
     asked = _arguments()
     start, found, counts = time.monotonic(), dict[str, tuple[Case, Outcome]](), Counter[str]()
-    for name in shipped_models():
-        # What the first compilation of a process loads and keeps is no case's own.
-        path = locate(name)
-        assert isinstance(path, Path)
-        compile_model(path)
+    keep_what_is_read(models())
     with tempfile.TemporaryDirectory() as folder:
         place = Workplace(Path(folder))
+        place.warm()
         seeds = range(asked.seed, asked.seed + asked.number)
         cases = _in_time((case_of(seed) for seed in seeds), start + 60 * asked.minutes)
         for case, outcome in run(cases, place.judging_case, asked.jobs):

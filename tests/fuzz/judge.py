@@ -74,16 +74,11 @@ def _lines(text: str) -> tuple[str, ...]:
     return tuple(text.split("\n"))
 
 
-@lru_cache(maxsize=64)
-def _exists(path: str) -> bool:
-    return Path(path).is_file()
-
-
 def _judge_place(item: Diagnostic, span: Span) -> None:
     lines = _lines(span.source.text)
     ends = ((span.line, span.column), (span.end_line, span.end_column))
     fits = all(1 <= line <= len(lines) and 1 <= column <= len(lines[line - 1]) + 2 for line, column in ends)
     if not fits or ends[0] > ends[1]:
         raise WrongError(f"{item.code} points at no place", f"{span} to {ends[1]}: {item.message}")
-    if not _exists(span.source.path):
+    if not Path(span.source.path).is_file():
         raise WrongError(f"{item.code} points into no file", span.source.path)
