@@ -1,0 +1,1 @@
+"""Measurements: what people have on file, held against what the model says."""
