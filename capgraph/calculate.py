@@ -6,14 +6,14 @@ Invariant: a scenario, a draw and a sweep point are all just lanes; no inf gets 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capgraph.expression import Array, Expression, Failure, full
-from capgraph.formula.tree import Expr, references
+from capgraph.formula.tree import Expr, Reduce, references, walk
 from capgraph.graph import cone
 from capgraph.model import Choose, Given, Quantity, Value
 from capgraph.plan import Compute, Fetch, Plan, Step, SweepTable
@@ -40,8 +40,15 @@ MAX_CELLS = 10_000_000
 """Numbers of sweeps that are held at a time: eighty megabytes, and as much again for what does not move."""
 
 
-def calculate(plan: Plan, overrides: Mapping[str, Override], size: int) -> Columns:
-    """Calculate every step in `size` lanes; an override is one value a lane, None where it is calculated."""
+def calculate(
+    plan: Plan, overrides: Mapping[str, Override], size: int, wanted: Iterable[str] | None = None
+) -> Columns:
+    """Calculate in `size` lanes every step, or those that `wanted` ones need; an override is one value a lane.
+
+    An override's value is None in a lane where the step is calculated.
+    """
+    if wanted is not None:
+        plan = _of(plan, wanted, overrides)
     block = _lanes_at_once(plan)
     if size <= block:
         return _calculated(plan, overrides, size)
@@ -52,6 +59,29 @@ def calculate(plan: Plan, overrides: Mapping[str, Override], size: int) -> Colum
         own = {name: values[first:last] for name, values in overrides.items()}
         parts.append(_calculated(plan, own, last - first))
     return _joined(parts, block)
+
+
+def _of(plan: Plan, wanted: Iterable[str], overrides: Mapping[str, Override]) -> Plan:
+    """Return the plan with no more steps than some of them need; what every lane sets needs nothing."""
+    given = {name for name, values in overrides.items() if all(value is not None for value in values)}
+    needed: set[str] = set()
+    pending = list(wanted)
+    while pending:
+        name = pending.pop()
+        if name not in needed:
+            needed.add(name)
+            pending.extend(() if name in given else plan.uses[name])
+    steps = tuple(step for step in plan.steps if step.id in needed)
+    swept = {
+        node.sweep
+        for step in steps
+        if isinstance(step, Compute)
+        for node in walk(step.expr)
+        if isinstance(node, Reduce)
+    }
+    return replace(
+        plan, steps=steps, sweeps={name: table for name, table in plan.sweeps.items() if name in swept}
+    )
 
 
 def _lanes_at_once(plan: Plan) -> int:

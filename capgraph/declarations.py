@@ -213,6 +213,43 @@ class DecisionDecl(Declaration):
     alerts: Texts = _key("What tells that the estimate has gone stale.", default=())
 
 
+class ColumnDecl(Declaration):
+    """What a column of a file of measurements means."""
+
+    sets: Scalar | None = _key(
+        "The quantity that each row sets: an input, or a computed one as it was measured.", "batch"
+    )
+    measures: Scalar | None = _key("The quantity that the column's numbers are compared with.", "tpot")
+    unit: Scalar | None = _key(
+        "The unit of the numbers; the header's, or the quantity's, when left out.", "token/s/replica"
+    )
+    by: Scalar | None = _key(
+        "For a choice: the text field of its catalog in which the cell is looked up; the row's id when left out.",
+        "hub_id",
+    )
+
+
+class FitDecl(Declaration):
+    """Parameters that were fitted to measurements, and how well; `capgraph calibrate` writes it."""
+
+    of: Scalar = Field(description="The quantity that was measured and predicted.", examples=["tpot"])
+    catalog: Scalar | None = _key(
+        "The catalog whose row holds the parameters; left out where they are quantities.", "engines"
+    )
+    row: Scalar | None = _key("The row that holds the parameters.", "vllm-fp8")
+    parameters: dict[Name, tuple[Scalar, Scalar]] = Field(
+        description="Fitted field or quantity → `[low, high]`, how sure the fit is of it.",
+        examples=[{"decode_efficiency": [0.71, 0.78]}],
+    )
+    rows: Scalar = Field(description="How many measurements it rests on.", examples=[42])
+    error: Scalar = Field(
+        description="Mean absolute error of the prediction against the measurement.", examples=["7.2%"]
+    )
+    date: Scalar = Field(description="The day of the fit.", examples=["2026-11-30"])
+    data: Scalar = Field(description="The file of measurements.", examples=["evidence/throughput.csv"])
+    sha256: Scalar | None = _key("The SHA-256 of that file.")
+
+
 class FileDecl(Declaration):
     """A file: a model, a plan, a section or a catalog; any of the parts may stand in any of them."""
 
@@ -254,6 +291,15 @@ class FileDecl(Declaration):
         "Id → a change to inputs whose effect the reports show."
     )
     charts: dict[Scalar, ChartDecl | None] = _entries("Id → quantities that add up to a whole.")
+    measurements: dict[Scalar, ColumnDecl | None] = _entries(
+        "Column of a file of measurements → the quantity that it sets or measures."
+    )
+    evidence: Texts = _key(
+        "Files of measurements that the reports hold the model against, relative to this file.",
+        "evidence/throughput.csv",
+        default=(),
+    )
+    fits: dict[Scalar, FitDecl | None] = _entries("Id → parameters that were fitted to measurements.")
     key_figures: Texts = _key("The quantities that the summary shows.", default=())
     decision: DecisionDecl | None = _key("The question, the options and the rules that decide.")
 

@@ -49,6 +49,45 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the model says of a quantity in each row, and what was measured, in its unit; nan where there is none."""
+
+    quantity: str
+    predicted: tuple[float, ...]
+    measured: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Errors relative to the measurement: how many, mean and median size, size at the 90th percentile, mean (bias)."""
+
+    count: int
+    mean: float
+    median: float
+    p90: float
+    bias: float
+
+
+@dataclass(frozen=True, slots=True)
+class Backtest:
+    """The model against a file of measurements.
+
+    `groups` holds, by column, the errors of each of its groups and measured quantities; `rows` says where each row
+    stands, `settings` what it sets (as `name=value`); `labels` holds texts a row that tell it from others.
+    """
+
+    data: str
+    digest: str
+    scenario: str
+    rows: tuple[str, ...]
+    settings: tuple[tuple[str, ...], ...]
+    comparisons: Mapping[str, Comparison]
+    errors: Mapping[str, Errors]
+    groups: Mapping[str, Mapping[str, Mapping[str, Errors]]]
+    labels: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """Swings by width, widest first; levers in declared order, then all of them together; sweeps as declared."""
 
@@ -56,3 +95,5 @@ class Findings:
     levers: tuple[LeverEffect, ...]
     together: LeverEffect | None
     curves: tuple[Curve, ...] = ()
+    backtests: tuple[Backtest, ...] = ()
+    """The model against each of its files of evidence."""

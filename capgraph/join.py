@@ -173,6 +173,7 @@ class _Joiner:
             return None
         self._check_head(declared, is_first=not files)
         files.append((None, declared))
+        self.found.extend(wrong for name in declared.evidence if (wrong := self._wrong_evidence(path, root, name)))
         for name in declared.include:
             target = self._included(path, root, name, seen)
             if isinstance(target, Diagnostic):
@@ -205,6 +206,16 @@ class _Joiner:
             message = f"the included file `{name}` is no YAML file"
             return Diagnostic("CG109", message, name.span, "include files whose names end in .yaml")
         return target
+
+    def _wrong_evidence(self, path: Path, root: Path, name: Scalar) -> Diagnostic | None:
+        target = Path(os.path.realpath(path.parent / name))
+        if not target.is_relative_to(os.path.realpath(root)):
+            message, way_out = f"`{name}` lies outside the model's folder", "copy the file into the model's folder"
+            return Diagnostic("CG113", message, name.span, way_out)
+        if not _is_file(target):
+            message, way_out = f"the file of measurements `{name}` does not exist", "check the name"
+            return Diagnostic("CG109", message, name.span, way_out)
+        return None
 
     def _lay_head(self, joined: Joined, head: FileDecl, path: Path) -> None:
         default = Path(os.path.realpath(path.parent)).name if path.name == "model.yaml" else path.stem

@@ -14,7 +14,7 @@ from capgraph.declarations import CatalogDecl, DecisionDecl, Declaration, FileDe
 from capgraph.diagnostics import MOST_OFFERS, Diagnostic, Related, Span, did_you_mean
 from capgraph.yamltree import Scalar
 
-_KINDS = ("scenarios", "sweeps", "checks", "levers", "charts")
+_KINDS = ("scenarios", "sweeps", "checks", "levers", "charts", "measurements", "fits")
 _TOLD = ("source", "as_of", "range")
 
 
@@ -38,6 +38,9 @@ class Joined:
     checks: dict[Scalar, Any] = field(default_factory=dict)
     levers: dict[Scalar, Any] = field(default_factory=dict)
     charts: dict[Scalar, Any] = field(default_factory=dict)
+    measurements: dict[Scalar, Any] = field(default_factory=dict)
+    fits: dict[Scalar, Any] = field(default_factory=dict)
+    evidence: tuple[Scalar, ...] = ()
     key_figures: tuple[Scalar, ...] = ()
     decision: DecisionDecl | None = None
     files: list[tuple[str, str]] = field(default_factory=list)
@@ -65,6 +68,7 @@ class Layer:
             for name, table in declared.catalogs.items():
                 self._catalog(name, table)
             self.joined.key_figures = declared.key_figures or self.joined.key_figures
+            self.joined.evidence = declared.evidence or self.joined.evidence
             if declared.decision is not None:
                 self.joined.decision = _over(self.joined.decision, declared.decision)
 

@@ -250,6 +250,41 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """What a column of a file of measurements means: it sets a quantity, or measures one.
+
+    `unit` is that of its numbers, the quantity's own when None; `by` is the catalog field that a cell is looked up in.
+    """
+
+    id: str
+    quantity: str
+    measures: bool
+    unit: Unit | None
+    by: str | None
+    origin: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Parameters that were fitted to measurements of `of`: fields of a catalog's row, or quantities (`row` is None).
+
+    `parameters` holds the low and high end of each, in its unit; `error` is the mean absolute relative error.
+    """
+
+    id: str
+    of: str
+    catalog: str | None
+    row: str | None
+    parameters: Mapping[str, tuple[float, float]]
+    rows: int
+    error: float
+    date: str
+    data: str
+    sha256: str
+    origin: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """Everything that is declared. `quantities` holds the lookups that formulas use, under `choice.field`."""
 
@@ -265,6 +300,11 @@ class Model:
     checks: Mapping[str, Check]
     levers: Mapping[str, Lever]
     charts: Mapping[str, Chart]
+    columns: Mapping[str, Column]
+    """What columns of files of measurements mean, by the column's name."""
+    fits: Mapping[str, Fit]
+    evidence: tuple[str, ...]
+    """Files of measurements that the reports hold the model against, as paths that can be opened."""
     key_figures: tuple[str, ...]
     decision: Decision | None
     plan: str

@@ -41,6 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "capgraph.notation",
         "capgraph.message",
     ),
+    ("capgraph.measurement", "capgraph.measurement.*"),
     ("capgraph.analysis", "capgraph.analysis.*"),
     ("capgraph.emit", "capgraph.emit.*"),
     ("capgraph.compiler", "capgraph.schema", "capgraph.reference", "capgraph.reference.*"),

@@ -136,6 +136,29 @@ def why(
     run_why(quantity, plan, scenario, settings or [], context.obj)
 
 
+@app.command()
+def backtest(
+    context: typer.Context,
+    plan: PlanArgument = None,
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DATA]", help="A CSV or a benchmark's result [the model's `evidence:`]."),
+    ] = None,
+    by: Annotated[
+        list[str] | None, typer.Option("--by", metavar="COLUMN", help="Group by this column; may be repeated.")
+    ] = None,
+    scenario: Annotated[
+        str | None, typer.Option("--scenario", "-s", help="What rows leave unset is as here [the first].")
+    ] = None,
+    settings: SetOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every row.")] = False,
+) -> None:
+    """Hold predictions against measurements: errors as a whole and by group, and the rows furthest off."""
+    from capgraph.cli.measure import run_backtest
+
+    run_backtest(plan, data, scenario, settings or [], by or [], as_json, context.obj)
+
+
 @app.command("schema")
 def print_schema(
     context: typer.Context,

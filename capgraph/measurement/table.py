@@ -93,7 +93,9 @@ def read_csv(source: Source) -> tuple[Table | None, tuple[Diagnostic, ...]]:
     if found:
         return None, tuple(found)
     if not rows:
-        return None, (Diagnostic("CG812", f"{source.name} has no rows", whole, "a header and at least a row"),)
+        return None, (
+            Diagnostic("CG812", f"{source.name} has no rows", whole, "a header and at least a row"),
+        )
     return Table(source, header, tuple(rows)), ()
 
 
@@ -109,7 +111,9 @@ def _numbered(reader: Iterator[list[str]]) -> Iterator[tuple[int, int, list[str]
 def _wrong_header(source: Source, header: tuple[str, ...]) -> Diagnostic | None:
     place = Span(source, 1, 1, 1, max(len(source.line(1)) + 1, 2))
     if not any(header):
-        return Diagnostic("CG812", f"{source.name} has no header", place, "name the columns in the first line")
+        return Diagnostic(
+            "CG812", f"{source.name} has no header", place, "name the columns in the first line"
+        )
     if len(header) > MAX_COLUMNS:
         return Diagnostic("CG812", f"{source.name} has {len(header):,} columns", place, "leave some out")
     twice = next((name for name in header if name and header.count(name) > 1), None)

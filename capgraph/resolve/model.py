@@ -7,6 +7,7 @@ Invariant: catalogs before choices, inputs before formulas, formulas before entr
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 from types import MappingProxyType
 
 from capgraph.diagnostics import Diagnostic, Span
@@ -20,6 +21,7 @@ from capgraph.resolve.entries import (
     resolve_levers,
     resolve_scenarios,
 )
+from capgraph.resolve.evidence import resolve_columns, resolve_fits
 from capgraph.resolve.quantities import resolve_quantities
 from capgraph.resolve.scope import Scope
 from capgraph.resolve.sweeps import resolve_sweeps
@@ -44,6 +46,8 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
     levers = resolve_levers(joined, scope)
     charts = resolve_charts(joined, scope)
     decision = resolve_decision(joined.decision, _first_place(joined), scope)
+    columns, fits = resolve_columns(joined.measurements, scope), resolve_fits(joined.fits, scope)
+    evidence = tuple(str(Path(name.span.source.path).parent / name) for name in joined.evidence)
     key_figures = tuple(
         str(name) for name in joined.key_figures if scope.known(name, scope.quantities, "quantity", "CG304")
     )
@@ -51,7 +55,8 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
         joined.model, joined.title, joined.description, _date(joined, scope), tuple(joined.sections),
         MappingProxyType(_in_sections(joined, scope)), MappingProxyType(scope.catalogs), MappingProxyType(scenarios),
         MappingProxyType(sweeps),
-        MappingProxyType(checks), MappingProxyType(levers), MappingProxyType(charts), key_figures, decision,
+        MappingProxyType(checks), MappingProxyType(levers), MappingProxyType(charts),
+        MappingProxyType(columns), MappingProxyType(fits), evidence, key_figures, decision,
         joined.plan, tuple(joined.files), tuple((symbol, str(joined.units[Scalar(symbol)])) for symbol in scope.units),
     )  # fmt: skip
     return model, tuple(scope.found)

@@ -1,0 +1,163 @@
+"""Measurements × the model → predictions beside what was measured, and how far off they are.
+
+In: a plan, the scenario that rows start from, and their data → Out: `Backtest` and diagnostics.
+Invariant: all rows are lanes of one calculation, of no more steps than the predictions need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capgraph.calculate import Columns, Override, calculate
+from capgraph.diagnostics import Diagnostic
+from capgraph.findings import Backtest, Comparison, Errors
+from capgraph.measurement.data import Data
+from capgraph.model import Choose, Value
+from capgraph.plan import Plan
+
+MOST_GROUPS = 30
+
+
+def overrides(plan: Plan, scenario: str, data: Data) -> dict[str, Override]:
+    """Return what each row sets: the scenario's settings, and over them the row's own."""
+    settings = plan.model.scenarios[scenario].settings
+    made: dict[str, Override] = {name: (item.value,) * data.size for name, item in settings.items()}
+    for name, values in data.settings.items():
+        before = made.get(name, (None,) * data.size)
+        made[name] = [value if value is not None else old for value, old in zip(values, before, strict=True)]
+    return made
+
+
+def predict(plan: Plan, scenario: str, data: Data) -> Columns:
+    """Calculate what the model says of each row's measured quantities."""
+    # What was measured is what the model is asked for: it must not be set as well.
+    given = {
+        name: values for name, values in overrides(plan, scenario, data).items() if name not in data.measured
+    }
+    return calculate(plan, given, data.size, tuple(data.measured))
+
+
+def backtest(
+    plan: Plan, scenario: str, data: Data, by: Sequence[str] = ()
+) -> tuple[Backtest | None, tuple[Diagnostic, ...]]:
+    """Hold the model against measurements, as a whole and by groups that columns name."""
+    columns = predict(plan, scenario, data)
+    found = tuple(
+        _told(data, failure.message, failure.code, failure.step, failure.lanes)
+        for failure in columns.failures
+    )
+    comparisons = {}
+    for name, measured in data.measured.items():
+        predicted = np.asarray(columns.values[name], dtype=float)
+        comparisons[name] = Comparison(name, tuple(predicted.tolist()), tuple(measured.tolist()))
+    errors = {name: errors_of(item) for name, item in comparisons.items()}
+    if not any(item.count for item in errors.values()):
+        message = f"no row of {data.source.name} has both a measurement and a prediction"
+        return None, (*found, Diagnostic("CG816", message, None, "see the warnings above"))
+    groups = {
+        column: _groups(column_of(plan, data, column), comparisons) for column in by or grouping(plan, data)
+    }
+    lines = tuple(f"{data.source.path or data.source.name}:{line}" for line in data.lines)
+    made = Backtest(
+        data.source.name,
+        data.digest,
+        scenario,
+        lines,
+        _settings(data),
+        comparisons,
+        errors,
+        groups,
+        data.labels,
+    )
+    return made, found
+
+
+def grouping(plan: Plan, data: Data) -> tuple[str, ...]:
+    """Return the columns that tell rows apart in a few groups: choices that rows set, and labels."""
+    names = [name for name in data.settings if isinstance(plan.model.quantities[name].definition, Choose)]
+    found = []
+    for name in (*names, *data.labels):
+        texts = column_of(plan, data, name)
+        repeated = len(set(texts)) <= min(MOST_GROUPS, max(data.size // 2, 1))
+        if len(set(texts)) > 1 and repeated:
+            found.append(name)
+    return tuple(found)
+
+
+def column_of(plan: Plan, data: Data, name: str) -> tuple[str, ...]:
+    """Return a label, or what rows set, as texts. Raises KeyError for a column that the data do not have."""
+    if name in data.labels:
+        return data.labels[name]
+    return tuple("" if value is None else _text(value) for value in data.settings[name])
+
+
+def _settings(data: Data) -> tuple[tuple[str, ...], ...]:
+    """Return what each row sets, as a person writes it after `--set`."""
+    made: list[list[str]] = [[] for _ in range(data.size)]
+    for name, values in data.settings.items():
+        for own, value in zip(made, values, strict=True):
+            if value is not None:
+                own.append(f"{name}={_text(value)}")
+    return tuple(map(tuple, made))
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.12g}" if isinstance(value, float) else value
+
+
+def _groups(
+    texts: Sequence[str], comparisons: Mapping[str, Comparison]
+) -> Mapping[str, Mapping[str, Errors]]:
+    """Return the errors of each group, for each quantity, in the order of the groups' names."""
+    made: dict[str, dict[str, Errors]] = {}
+    for text in sorted(set(texts)):
+        rows = [row for row, own in enumerate(texts) if own == text]
+        errors = {name: errors_of(item, rows) for name, item in comparisons.items()}
+        made[text] = {name: item for name, item in errors.items() if item.count}
+    return made
+
+
+def errors_of(comparison: Comparison, rows: Sequence[int] | None = None) -> Errors:
+    """Return the error statistics of some rows, all of them when none are named; a row without either number is out."""
+    errors = relative_errors(comparison)
+    errors = errors if rows is None else errors[list(rows)]
+    errors = errors[np.isfinite(errors)]
+    if not errors.size:
+        return Errors(0, 0.0, 0.0, 0.0, 0.0)
+    size = np.abs(errors)
+    return Errors(
+        int(errors.size),
+        float(size.mean()),
+        float(np.median(size)),
+        float(np.quantile(size, 0.9)),
+        float(errors.mean()),
+    )
+
+
+def relative_errors(comparison: Comparison) -> NDArray[np.float64]:
+    """Return (predicted - measured) / measured a row; nan where either is missing. Shape: (rows,)."""
+    predicted, measured = (
+        np.array(comparison.predicted, dtype=float),
+        np.array(comparison.measured, dtype=float),
+    )
+    errors: NDArray[np.float64] = (predicted - measured) / measured
+    return errors
+
+
+def worst(comparison: Comparison, number: int) -> tuple[int, ...]:
+    """Return the rows that are furthest off, the worst first."""
+    size = np.abs(relative_errors(comparison))
+    order = np.argsort(np.where(np.isfinite(size), -size, np.inf), kind="stable")
+    return tuple(int(row) for row in order[:number] if np.isfinite(size[row]))
+
+
+def _told(data: Data, message: str, code: str, step: str, lanes: Sequence[int]) -> Diagnostic:
+    lines = [data.lines[lane] for lane in lanes]
+    shown = ", ".join(map(str, lines[:3])) + (f" and {len(lines) - 3} more" if len(lines) > 3 else "")
+    what = f"`{step}` has no value in line{'s' * (len(lines) > 1)} {shown} of {data.source.name}"
+    return Diagnostic(code, f"{what}: {message}", None, "these rows are left out", severity="warning")
