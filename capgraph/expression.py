@@ -89,9 +89,9 @@ class Expression:
                 return ~self.value(expr.operand)
             case Scale():
                 operand = self.value(expr.operand)
-                return self._finite(
-                    operand / expr.value if expr.divide else operand * expr.value, expr, (operand,)
-                )
+                with np.errstate(all="ignore"):
+                    made = operand / expr.value if expr.divide else operand * expr.value
+                return self._finite(made, expr, (operand,))
             case Binary():
                 return self._binary(expr)
             case Call():

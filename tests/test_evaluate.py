@@ -280,3 +280,11 @@ def test_numbers_that_differ_in_their_last_digits_are_equal(condition: str, hold
     run = run_text(f"quantities: {{q: {{unit: yes/no, formula: {condition}}}}}\n")
     assert run.results is not None
     assert run.results.scenarios["base"].values["q"] is holds
+
+
+def test_a_conversion_that_overflows_is_an_error_without_a_warning_of_numpy(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    text = "model: m\nquantities:\n  a: {unit: GB, value: 1e307, source: s}\n  b: {unit: kB, formula: a}\n"
+    assert run_text(text).codes == ["CG603"]
+    assert not list(recwarn)

@@ -7,6 +7,7 @@ Invariant: every cell keeps its place in the file; nothing is guessed of what a 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -71,7 +72,9 @@ def read_csv(source: Source) -> tuple[Table | None, tuple[Diagnostic, ...]]:
     text = source.text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     source = Source(source.name, text, source.path)
     csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader(text.split("\n"), delimiter=_delimiter(source.line(1)), skipinitialspace=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=_delimiter(source.line(1)), skipinitialspace=True
+    )
     try:
         header = tuple(name.strip() for name in next(reader, []))
         if wrong := _wrong_header(source, header):
@@ -83,7 +86,14 @@ def read_csv(source: Source) -> tuple[Table | None, tuple[Diagnostic, ...]]:
             span = Span(source, first, 1, last, max(len(source.line(last)) + 1, 2))
             if len(cells) != len(header):
                 message = f"the row has {len(cells)} cells, the header {len(header)}"
-                found.append(Diagnostic("CG812", message, span, "put a text that holds a comma in quotes"))
+                found.append(
+                    Diagnostic(
+                        "CG812",
+                        message,
+                        span,
+                        "write numbers as 1100, and put a text that holds a comma in quotes",
+                    )
+                )
             rows.append(TableRow(tuple(cells), span))
             if len(rows) > MAX_ROWS:
                 message = f"{source.name} has more than {MAX_ROWS:,} rows"

@@ -13,8 +13,8 @@ from pathlib import Path
 _FOLDER = Path(__file__).with_name("codes")
 _TITLE = re.compile(r"# (CG\d{3}): (.+)\n")
 _SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
-_FENCE = re.compile(r"^```(yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FILE_NAME = re.compile(r"# (\S+\.yaml)\n")
+_FENCE = re.compile(r"^```(yaml|csv|json|text|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE_NAME = re.compile(r"# (\S+\.\w+)\n")
 
 # How a code begins: the stage that finds it.
 STAGES = {
@@ -27,6 +27,10 @@ STAGES = {
     "6": "Values in a scenario",
     "7": "Writing reports",
     "8": "The command line",
+    "81": "Measurements",
+    "82": "Fits to measurements",
+    "83": "Diagnosis",
+    "85": "Files of other programs",
     "9": "Bugs",
 }
 
@@ -56,9 +60,13 @@ class Page:
         files: list[tuple[str, str]] = []
         commands: list[str] = []
         for kind, block in _FENCE.findall(body):
+            named = _FILE_NAME.match(block)
             if kind == "yaml":
-                named = _FILE_NAME.match(block)
                 files.append((named[1] if named else "model.yaml", block))
+            elif kind != "console":
+                # Its first line only names it: no comment is part of such a file.
+                assert named is not None, self.code
+                files.append((named[1], block[named.end() :]))
             else:
                 commands.extend(line.removeprefix("$ ") for line in block.splitlines())
         return Example(tuple(files), tuple(commands))

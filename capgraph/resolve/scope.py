@@ -97,13 +97,9 @@ class Scope:
     def number(self, text: Scalar, unit: Unit) -> float | None:
         """Read a number, with or without a unit of the same dimension, as a number in `unit`."""
         found = _NUMBER.fullmatch(text.rstrip())
-        if not found or not _is_finite(found[1]):
-            self.report(
-                "CG207",
-                f"`{_short(text)}` is not a number",
-                text.span,
-                "write `1500`, `1_500`, `1.5e3`, `30%` or `80 GB`",
-            )
+        if not found or not _is_finite(found[1]) or (found[2] or "").startswith(","):
+            way_out = "write `1500`, `1_500`, `1.5e3`, `30%` or `80 GB`"
+            self.report("CG207", f"`{_short(text)}` is not a number", text.span, way_out)
             return None
         digits = found[1].replace("_", "")
         if not found[2]:
