@@ -1,7 +1,7 @@
 """Time of `backtest` on the flagship at 1,000 and 10,000 rows, and the growth from one to the other.
 
-Run by `make bench`; nothing here asserts wall time. Rows are lanes of one calculation, so ten times the rows should take
-less than ten times as long.
+Run by `make bench`; nothing here asserts wall time. Rows are lanes of one calculation: ten times the rows
+should take less than ten times as long.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _write(path: Path, rows: int) -> None:
                 chance.randint(99, 2000),
             )
             measured = (f"{chance.uniform(5, 50):.3f}", f"{chance.uniform(50, 900):.1f}")
-            print(model, card, *numbers, *measured, sep=",", file=file)
+            print(model, card, *sizes, *tokens, *measured, sep=",", file=file)
 
 
 def test_backtest_grows_with_the_rows(tmp_path: Path) -> None:
