@@ -23,12 +23,8 @@ def _write(path: Path, rows: int) -> None:
         for _ in range(rows):
             model = chance.choice(["llama-3.1-70b", "llama-3.1-8b", "qwen3-32b"])
             card = chance.choice(["h100-sxm-80", "h200-sxm-141"])
-            numbers = (
-                chance.choice([1, 2, 4, 8]),
-                chance.randint(1, 256),
-                chance.randint(99, 4000),
-                chance.randint(99, 2000),
-            )
+            sizes = (chance.choice([1, 2, 4, 8]), chance.randint(1, 256))
+            tokens = (chance.randint(99, 4000), chance.randint(99, 2000))
             measured = (f"{chance.uniform(5, 50):.3f}", f"{chance.uniform(50, 900):.1f}")
             print(model, card, *sizes, *tokens, *measured, sep=",", file=file)
 
