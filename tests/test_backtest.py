@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from compiling import plan_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from capgraph.cli.main import app
@@ -43,6 +46,22 @@ measurements:
   make: {sets: van, by: maker}
   distance: {sets: way, unit: m}
 """
+
+
+CELLS = [
+    "van",
+    "way",
+    "measured.time",
+    "measured.time [s]",
+    "distance",
+    "small",
+    "6",
+    "6 km",
+    "1e400",
+    "-0",
+    '"',
+    "a,b",
+]
 
 
 def table_of(text: str) -> Table:
@@ -227,6 +246,41 @@ def test_groups_are_by_choices_and_labels_that_repeat() -> None:
     assert made.groups["van"]["small"]["time"].mean == 0.0
     own = held("van,id,measured.time\nsmall,1,5\nlarge,2,20\n", by=("id",))
     assert set(own.groups) == {"id"}
+
+
+def test_of_a_programs_columns_that_mean_one_quantity_the_models_first_counts() -> None:
+    plan = plan_of(MODEL.replace("  distance:", "  meters: {sets: way, unit: m}\n  distance:"))
+    table = replace(table_of("distance,meters,measured.time\n1000,6000,10\n"), tool="a program")
+    data, found = bind(table, plan.model)
+    assert data is not None, found
+    assert data.settings == {"way": (6.0,)}
+    assert data.labels == {"distance": ("1000",)}
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(CELLS) | st.text(max_size=8),
+            min_size=1,
+            max_size=4,
+        ),
+        max_size=5,
+    ),
+    st.sampled_from([",", ";", "\t"]),
+)
+def test_whatever_stands_in_a_table_ends_in_data_or_diagnostics(
+    rows: list[list[str]], delimiter: str
+) -> None:
+    source = Source("data.csv", "\n".join(delimiter.join(row) for row in rows), "data.csv")
+    table, found = read_csv(source)
+    if table is not None:
+        plan = plan_of(MODEL)
+        data, found = bind(table, plan.model)
+        if data is not None:
+            made, found = backtest(plan, "base", data)
+            assert made is not None or found
+    assert all(item.message and (item.span is None or item.span.line >= 1) for item in found)
 
 
 def test_a_row_without_a_prediction_is_told_and_left_out() -> None:

@@ -154,19 +154,31 @@ class _Binder:
         self.found.append(Diagnostic("CG816", message, self.table.head(0).span, help_text))
 
     def _meanings(self) -> list[_Meaning]:
+        """Return what the columns mean; of a program's columns that mean one quantity, the model's first counts."""
+        columns = list(range(len(self.table.header)))
+        if self.table.tool:
+            declared = list(self.model.columns)
+            columns.sort(
+                key=lambda column: declared.index(name) if (name := self._name(column)) in declared else -1
+            )
         made: dict[tuple[str, bool], _Meaning] = {}
-        for column in range(len(self.table.header)):
+        for column in columns:
             meaning = self._meaning(column)
             if meaning is None:
                 continue
             key = (meaning.quantity.id, meaning.measures)
-            if key in made:
+            if key in made and not self.table.tool:
                 related = (Related("the other one", self.table.head(made[key].column).span),)
                 message = f"two columns {'measure' if meaning.measures else 'set'} `{meaning.quantity.id}`"
                 place = self.table.head(column).span
                 self.found.append(Diagnostic("CG813", message, place, "remove one of them", related=related))
             made.setdefault(key, meaning)
         return list(made.values())
+
+    def _name(self, column: int) -> str:
+        parts = _HEAD.fullmatch(self.table.header[column])
+        assert parts is not None
+        return parts[1]
 
     def _meaning(self, column: int) -> _Meaning | None:
         head = self.table.head(column)

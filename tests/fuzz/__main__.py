@@ -21,7 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from fuzz.bounded import Outcome, run, run_one
 from fuzz.cases import Case, case_of
-from fuzz.corpus import models
+from fuzz.corpus import measurements, models
 from fuzz.judge import judge
 from fuzz.kept import keep_what_is_read
 from fuzz.shrink import shrink_files, shrink_steps, written
@@ -40,7 +40,7 @@ class Workplace:
         os.chdir(own)
         folder = Path("fuzz")
         shutil.rmtree(folder, ignore_errors=True)
-        for name, text in files.items():
+        for name, text in (*files.items(), *((name, b"") for name in measurements())):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(text)
         return lambda: judge(folder / "model.yaml")
@@ -113,7 +113,9 @@ def _show_progress(done: int, wanted: int, start: float, failures: int) -> None:
         rate = done / max(time.monotonic() - start, 1e-9)
         left = (wanted - done) / rate
         end = "\n" if done == wanted else ""
-        line = f"{done} of {wanted}, {rate:.1f} a second, {left / 60:.1f} min left, {failures} kinds of failure"
+        line = (
+            f"{done} of {wanted}, {rate:.1f} a second, {left / 60:.1f} min left, {failures} kinds of failure"
+        )
         print(f"\r{line}  {end}", end="", file=sys.stderr, flush=True)
 
 

@@ -45,6 +45,13 @@ def _files(name: str) -> Mapping[str, str]:
 
 
 @cache
+def measurements() -> tuple[str, ...]:
+    """Return the files of measurements beside the models: a compiler only looks whether they are there."""
+    folders = [models_root() / name for name in shipped_models()]
+    return tuple(path.relative_to(folder).as_posix() for folder in folders for path in sorted(folder.rglob("*.csv")))
+
+
+@cache
 def pieces() -> Pieces:
     """Return the formulas, units, names and keys of all shipped models."""
     pairs = [
