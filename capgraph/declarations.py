@@ -6,7 +6,6 @@ Invariant: an unknown key is an error; which keys are needed together is decided
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -302,6 +301,3 @@ class FileDecl(Declaration):
     fits: dict[Scalar, FitDecl | None] = _entries("Id → parameters that were fitted to measurements.")
     key_figures: Texts = _key("The quantities that the summary shows.", default=())
     decision: DecisionDecl | None = _key("The question, the options and the rules that decide.")
-
-
-Entries = Mapping[Scalar, Any]
