@@ -63,7 +63,7 @@ def calculate(
 
 def _of(plan: Plan, wanted: Iterable[str], overrides: Mapping[str, Override]) -> Plan:
     """Return the plan with no more steps than some of them need; what every lane sets needs nothing."""
-    given = {name for name, values in overrides.items() if all(value is not None for value in values)}
+    given = {name for name, values in overrides.items() if _in_every_lane(values)}
     needed: set[str] = set()
     pending = list(wanted)
     while pending:
@@ -82,6 +82,12 @@ def _of(plan: Plan, wanted: Iterable[str], overrides: Mapping[str, Override]) ->
     return replace(
         plan, steps=steps, sweeps={name: table for name, table in plan.sweeps.items() if name in swept}
     )
+
+
+def _in_every_lane(values: Override) -> bool:
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return True
+    return all(value is not None for value in values)
 
 
 def _lanes_at_once(plan: Plan) -> int:

@@ -79,15 +79,16 @@ def order(model: Model) -> tuple[Graph | None, tuple[Diagnostic, ...]]:
 
 def cone(uses: Mapping[str, tuple[str, ...]], source: str, targets: Iterable[str]) -> frozenset[str]:
     """Return the steps that move with `source` and that the targets need; `source` itself is among them."""
-    needed = _reached(uses, targets)
+    needed = reached(uses, targets)
     users: dict[str, list[str]] = {}
     for name in needed:
         for read in uses[name]:
             users.setdefault(read, []).append(name)
-    return _reached(users, (source,)) & (needed | {source})
+    return reached(users, (source,)) & (needed | {source})
 
 
-def _reached(edges: Mapping[str, Iterable[str]], starts: Iterable[str]) -> frozenset[str]:
+def reached(edges: Mapping[str, Iterable[str]], starts: Iterable[str]) -> frozenset[str]:
+    """Return the starts and all that edges lead to from them."""
     found: set[str] = set()
     pending = list(starts)
     while pending:

@@ -6,12 +6,10 @@ Invariant: nothing is written before everything is made.
 
 from __future__ import annotations
 
-import datetime
 import os
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +17,7 @@ import typer
 
 from capgraph import __version__
 from capgraph.cli.files import refusal, write_files
-from capgraph.cli.session import Settings, default_plan, load, stop
+from capgraph.cli.session import Settings, default_plan, load, spinner, stated_time, stop
 from capgraph.diagnostics import Diagnostic, has_errors
 from capgraph.emit.artifact import Artifact, Making
 from capgraph.findings import Findings
@@ -41,18 +39,9 @@ class _Stages:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         start = time.perf_counter()
-        with _spinner(name):
+        with spinner(f"{name} …"):
             yield
         self.times.append((name, time.perf_counter() - start))
-
-
-def _spinner(name: str) -> AbstractContextManager[object]:
-    """Show the stage that runs, on a terminal only."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from rich.console import Console
-
-    return Console(stderr=True).status(f"{name} …")
 
 
 def run_build(argument: str | None, output: Path | None, only: str, settings: Settings) -> None:
@@ -111,16 +100,8 @@ def _evaluated(plan: Plan, settings: Settings) -> tuple[Results, Findings]:
 
 def _making(plan: Plan, argument: str | None, settings: Settings) -> Making:
     """Say how and by what the reports are made; the time is SOURCE_DATE_EPOCH, or the model's date, never the clock."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    moment = datetime.datetime.fromisoformat(plan.model.as_of or "2000-01-01").replace(tzinfo=datetime.UTC)
-    if epoch:
-        try:
-            moment = datetime.datetime.fromtimestamp(int(epoch), datetime.UTC)
-        except (ValueError, OverflowError, OSError):
-            message = f"SOURCE_DATE_EPOCH is `{epoch}`; needed are seconds since 1970"
-            stop((Diagnostic("CG801", message, None, "unset it, or correct it"),), settings, 2)
     command = f"capgraph build {argument or default_plan()}"
-    return Making(__version__, moment.strftime("%Y-%m-%dT%H:%M:%SZ"), command)
+    return Making(__version__, stated_time(plan, settings).strftime("%Y-%m-%dT%H:%M:%SZ"), command)
 
 
 def _artifacts(

@@ -6,8 +6,11 @@ Invariant: a user's mistake ends here, with a message and without a traceback.
 
 from __future__ import annotations
 
+import datetime
 import gc
-from collections.abc import Iterator, Sequence
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,6 +87,33 @@ def load(argument: str | None, settings: Settings) -> Plan:
         stop(compilation.diagnostics, settings)
     settings.show(compilation.diagnostics)
     return compilation.plan
+
+
+def stated_time(plan: Plan, settings: Settings) -> datetime.datetime:
+    """Return the time that output states: SOURCE_DATE_EPOCH, or the model's date, never the clock."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not epoch:
+        day = datetime.datetime.fromisoformat(plan.model.as_of or "2000-01-01")
+        return day.replace(tzinfo=datetime.UTC)
+    try:
+        return datetime.datetime.fromtimestamp(int(epoch), datetime.UTC)
+    except (ValueError, OverflowError, OSError):
+        message = f"SOURCE_DATE_EPOCH is `{epoch}`; needed are seconds since 1970"
+        stop((Diagnostic("CG801", message, None, "unset it, or correct it"),), settings, 2)
+
+
+@contextmanager
+def spinner(what: str) -> Iterator[Callable[[str], None]]:
+    """Show what is being done, on a terminal only; what is yielded changes the text."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    # Not as they are: rich would read `[a]` in a name as its own mark-up.
+    with Console(stderr=True).status(Text(what)) as status:
+        yield lambda text: status.update(Text(text))
 
 
 def chosen_scenarios(plan: Plan, asked: Sequence[str], settings: Settings) -> tuple[str, ...]:

@@ -1,0 +1,367 @@
+"""Measurements × the model → parameters that bring the predictions nearest, by groups, and how far to trust them.
+
+In: a plan, the scenario that rows start from, their data and what is to be fitted → Out: `Calibration`, diagnostics.
+Invariant: what the data cannot support is told and keeps its value; every error is that of the values given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capgraph.diagnostics import Diagnostic
+from capgraph.findings import Comparison, Errors
+from capgraph.measurement.backtest import column_of, errors_of
+from capgraph.measurement.data import Data
+from capgraph.measurement.least_squares import SINGULAR, Axis, Numbers, Solution, rounded, shares, solve
+from capgraph.measurement.parameters import Parameter, Predictor
+from capgraph.model import Choose
+from capgraph.plan import Plan
+
+FOLDS = 5
+ALIKE = 0.95
+COLLINEAR = 30.0
+ROWS_A_PARAMETER = 3
+WHOLE = ""
+"""The group of all rows, where none are asked for."""
+
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A parameter in its unit: before and after, its standard error, and the 95 % interval within its limits.
+
+    `error` is None for a parameter at its limit, of which the data say no more; `before` where it had no value.
+    """
+
+    parameter: str
+    before: float | None
+    value: float
+    error: float | None
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFit:
+    """A group's fit; without estimates it keeps its values. `folds` is the error on rows that were left out.
+
+    `correlation` holds each pair of estimates.
+    """
+
+    group: str
+    rows: int
+    before: Errors
+    after: Errors
+    folds: Errors
+    estimates: Mapping[str, Estimate]
+    correlation: Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Parameters fitted to measurements of `of`, by the groups of some columns.
+
+    `left_out` holds, by column, the errors on each of its groups when nothing of that group was fitted to.
+    """
+
+    data: str
+    digest: str
+    scenario: str
+    of: str
+    parameters: tuple[Parameter, ...]
+    by: tuple[str, ...]
+    rows: int
+    before: Errors
+    after: Errors
+    folds: Errors
+    groups: Mapping[str, GroupFit]
+    options: Mapping[str, Mapping[str, tuple[str, ...]]]
+    """By group, the rows of catalogs that its measurements take, for each choice whose row holds a parameter."""
+    left_out: Mapping[str, Mapping[str, Errors]]
+
+
+def calibrate(
+    plan: Plan,
+    scenario: str,
+    data: Data,
+    fit: Sequence[Parameter],
+    of: str,
+    by: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    folds: int = FOLDS,
+    tell: Told = lambda _: None,
+) -> tuple[Calibration | None, tuple[Diagnostic, ...]]:
+    """Fit parameters to measurements of a quantity; without groups, those of the catalog rows that hold them."""
+    work = _Work(plan, scenario, data, tuple(fit), of, folds, tell)
+    made = work.calibration(_grouping(fit, by), leave_out)
+    return made, tuple(work.found)
+
+
+def _grouping(fit: Sequence[Parameter], by: Sequence[str]) -> tuple[str, ...]:
+    choices = (item.choice for item in fit if item.choice is not None)
+    return tuple(by) or tuple(dict.fromkeys(choices))
+
+
+@dataclass
+class _Work:
+    plan: Plan
+    scenario: str
+    data: Data
+    fit: tuple[Parameter, ...]
+    of: str
+    folds: int
+    tell: Told
+    found: list[Diagnostic] = field(default_factory=list)
+    predictor: Predictor = field(init=False)
+    measured: Numbers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.predictor = Predictor(self.plan, self.scenario, self.data, self.of, self.fit)
+        self.measured = self.data.measured[self.of]
+
+    def calibration(self, by: tuple[str, ...], leave_out: Sequence[str]) -> Calibration | None:
+        members = self._members(by)
+        groups = [self._group(name, rows) for name, rows in members.items()]
+        fitted = [group for group in groups if group.solution is not None]
+        if not fitted:
+            told = f"nothing could be fitted to {self.data.source.name}"
+            way_out = "fit fewer parameters, or measure more rows; see the warnings"
+            self.found.append(Diagnostic("CG820", told, None, way_out))
+            return None
+        before, after, folds = self.predictor.before.copy(), self.predictor.before.copy(), self._nothing()
+        for group in fitted:
+            after[group.rows] = group.predict(group.values)
+            self.tell(f"{group.name}: {self.folds}-fold")
+            for out in shares(group.rows.size, min(self.folds, group.rows.size)):
+                folds[group.rows[out]] = group.without(out)
+        rows = np.concatenate([group.rows for group in groups])
+        left_out = {column: self._left_out(column, fitted) for column in leave_out}
+        return Calibration(
+            self.data.source.name,
+            self.data.digest,
+            self.scenario,
+            self.of,
+            self.fit,
+            by,
+            int(rows.size),
+            self._errors(before, rows),
+            self._errors(after, rows),
+            self._errors(folds, rows),
+            {group.name: self._told(group, before, after, folds) for group in groups},
+            {group.name: self.predictor.options(group.rows) for group in groups},
+            left_out,
+        )
+
+    def _members(self, by: tuple[str, ...]) -> dict[str, NDArray[np.intp]]:
+        """Return the rows of each group that can be compared, in the order of the groups' names."""
+        texts = [self._texts(name) for name in by]
+        usable = np.flatnonzero(self.predictor.usable & np.isfinite(self.measured))
+        members: dict[str, list[int]] = {}
+        for row in usable:
+            members.setdefault(", ".join(own[row] or "(none)" for own in texts), []).append(int(row))
+        return {name: np.array(members[name]) for name in sorted(members)}
+
+    def _texts(self, name: str) -> Sequence[str]:
+        quantity = self.plan.model.quantities.get(name)
+        if quantity is not None and isinstance(quantity.definition, Choose):
+            return self.predictor.choices(name)
+        return column_of(self.plan, self.data, name)
+
+    def _group(self, name: str, rows: NDArray[np.intp]) -> _Group:
+        """Fit a group, with as many of the parameters as its rows can tell of."""
+        self.tell(name or "fitting")
+        moved = self.predictor.moved(rows)
+        free = [number for number in range(len(self.fit)) if moved[:, number].any()]
+        for number in set(range(len(self.fit))) - set(free):
+            self._warn(name, "CG823", f"no prediction moves with `{self.fit[number].id}`, so it keeps its value",
+                       "leave it out, or measure where it counts")  # fmt: skip
+        rows = rows[moved.any(axis=1)] if free else rows
+        group = _Group(name, rows, tuple(free), self.predictor, self.measured[rows])
+        if not free or not self._enough(group):
+            return group
+        group.solve()
+        still = [number for number, own in zip(free, group.found.still, strict=True) if own]
+        if still:
+            for number in still:
+                self._warn(name, "CG823", f"where the fit is best, no prediction moves with `{self.fit[number].id}`, "
+                           "so it keeps its value", "leave it out, or measure where it counts")  # fmt: skip
+            group.free = tuple(number for number in free if number not in still)
+            group.solution = None
+            if not group.free:
+                return group
+            group.solve()
+        self._judge(group)
+        return group
+
+    def _enough(self, group: _Group) -> bool:
+        rows, parameters = group.rows.size, len(group.free)
+        counted = f"{rows} row{'s' * (rows != 1)} for {parameters} parameter{'s' * (parameters != 1)}"
+        if rows < parameters + 1:
+            self._warn(group.name, "CG821", f"{counted} cannot be fitted; the values stay",
+                       "measure more rows, fit fewer parameters, or make groups larger with --by")  # fmt: skip
+            return False
+        if rows < ROWS_A_PARAMETER * parameters:
+            self._warn(
+                group.name,
+                "CG822",
+                f"{counted} are few",
+                f"{ROWS_A_PARAMETER * parameters} rows or more make it firm",
+            )
+        return True
+
+    def _judge(self, group: _Group) -> None:
+        """Tell what is doubtful in a group's fit; one that the data do not settle is dropped."""
+        names, found = [self.fit[number].id for number in group.free], group.found
+        if found.condition > SINGULAR:
+            pairs = self._alike(names, found) or [f"`{names[0]}` and {len(names) - 1} more"]
+            self._warn(group.name, "CG824", f"{pairs[0]} move every prediction alike, so the data cannot settle them; "
+                       "the values stay", "fix one of them, or measure rows that tell them apart")  # fmt: skip
+            group.solution = None
+            return
+        alike = self._alike(names, found)
+        for pair in alike or (["the parameters"] if found.condition > COLLINEAR else []):
+            self._warn(
+                group.name, "CG825", f"{pair} can hardly be told apart", "fix one of them, or measure rows that do"
+            )
+        for name, value, error, at_limit in zip(
+            names, found.values, found.errors, found.at_limit, strict=True
+        ):
+            if at_limit:
+                self._warn(group.name, "CG826", f"`{name}` ends at its limit, {value:g}",
+                           "look for what the model leaves out, or correct its limits")  # fmt: skip
+            elif error > abs(value) and not alike:
+                self._warn(group.name, "CG827", f"`{name}` is {value:.3g} with a standard error of {error:.2g}",
+                           "the data say little of it: fix it, or measure where it counts")  # fmt: skip
+
+    def _alike(self, names: Sequence[str], found: Solution) -> list[str]:
+        return [
+            f"`{names[one]}` and `{names[other]}` (correlation {found.correlation[one, other]:+.3f})"
+            for one in range(len(names))
+            for other in range(one + 1, len(names))
+            if abs(found.correlation[one, other]) >= ALIKE
+        ]
+
+    def _warn(self, group: str, code: str, message: str, way_out: str) -> None:
+        where = f"{group}: " if group else ""
+        self.found.append(Diagnostic(code, where + message, None, way_out, severity="warning"))
+
+    def _left_out(self, column: str, groups: Sequence[_Group]) -> Mapping[str, Errors]:
+        """Return the errors on each group of a column when its rows have no part in the fit; the last is of all."""
+        texts = np.array(self._texts(column), dtype=object)
+        predicted = self._nothing()
+        for number, group in enumerate(groups, 1):
+            own = texts[group.rows]
+            self.tell(f"{group.name}: without each {column} ({number} of {len(groups)})")
+            for text in dict.fromkeys(own.tolist()):
+                out = np.flatnonzero(own == text)
+                predicted[group.rows[out]] = group.without(out)
+        every = np.concatenate([group.rows for group in groups])
+        names = sorted(set(texts[every].tolist()))
+        return {
+            name or "(none)": self._errors(predicted, every[texts[every] == name]) for name in names
+        } | {WHOLE: self._errors(predicted, every)}
+
+    def _nothing(self) -> Numbers:
+        return np.full(self.data.size, np.nan)
+
+    def _errors(self, predicted: Numbers, rows: NDArray[np.intp]) -> Errors:
+        pair = Comparison(self.of, tuple(predicted[rows].tolist()), tuple(self.measured[rows].tolist()))
+        return errors_of(pair)
+
+    def _told(self, group: _Group, before: Numbers, after: Numbers, folds: Numbers) -> GroupFit:
+        errors = (self._errors(predicted, group.rows) for predicted in (before, after, folds))
+        return GroupFit(
+            group.name, int(group.rows.size), *errors, self._estimates(group), self._correlation(group)
+        )
+
+    def _estimates(self, group: _Group) -> Mapping[str, Estimate]:
+        if group.solution is None:
+            return {}
+        found, made = group.found, {}
+        for place, number in enumerate(group.free):
+            item = self.fit[number]
+            value, error = float(group.values[place]), float(found.errors[place])
+            low, high = (rounded(float(end), error) for end in (found.low[place], found.high[place]))
+            least, most = item.axis(group.starts[number]).low, item.axis(group.starts[number]).high
+            made[item.id] = Estimate(
+                item.id,
+                self.predictor.value_before(number, group.rows),
+                value,
+                error if np.isfinite(error) else None,
+                max(min(low, value), least),
+                min(max(high, value), most),
+            )
+        return made
+
+    def _correlation(self, group: _Group) -> Mapping[tuple[str, str], float]:
+        if group.solution is None:
+            return {}
+        names, found = [self.fit[number].id for number in group.free], group.found
+        return {
+            (names[one], names[other]): float(found.correlation[one, other])
+            for one in range(len(names))
+            for other in range(one + 1, len(names))
+        }
+
+
+@dataclass
+class _Group:
+    """Rows with one set of parameters, of which `free` ones (by number) are fitted."""
+
+    name: str
+    rows: NDArray[np.intp]
+    free: tuple[int, ...]
+    predictor: Predictor
+    measured: Numbers
+    solution: Solution | None = None
+    starts: Numbers = field(init=False)
+    values: Numbers = field(init=False)
+    """The fitted parameters as they are given back, rounded."""
+
+    def __post_init__(self) -> None:
+        self.starts = self.predictor.starts(self.rows)
+
+    @property
+    def found(self) -> Solution:
+        assert self.solution is not None
+        return self.solution
+
+    def solve(self) -> None:
+        """Fit to all rows."""
+        self.solution = solve(self._predict(self.rows), self.measured, self._axes(self.starts))
+        self.values = np.array(
+            [rounded(float(v), float(e)) for v, e in zip(self.found.values, self.found.errors, strict=True)]
+        )
+
+    def predict(self, values: Numbers) -> Numbers:
+        """Return the predictions of all rows with some values of the free parameters."""
+        return self._predict(self.rows)(values[None, :])[0]
+
+    def without(self, out: NDArray[np.intp]) -> Numbers:
+        """Return predictions of some rows, by number, from a fit to the others; nan where those are too few."""
+        kept = np.setdiff1d(np.arange(self.rows.size), out)
+        if kept.size < len(self.free) + 1:
+            return np.full(out.size, np.nan)
+        starts = self.starts.copy()
+        starts[list(self.free)] = self.values
+        made = solve(self._predict(self.rows[kept]), self.measured[kept], self._axes(starts), starts=1)
+        return self._predict(self.rows[out])(made.values[None, :])[0]
+
+    def _axes(self, starts: Numbers) -> tuple[Axis, ...]:
+        fit = self.predictor.fit
+        return tuple(
+            fit[number].axis(float(self.starts[number])).at(float(starts[number])) for number in self.free
+        )
+
+    def _predict(self, rows: NDArray[np.intp]) -> Callable[[Numbers], Numbers]:
+        def predict(values: Numbers) -> Numbers:
+            whole = np.tile(self.starts, (len(values), 1))
+            whole[:, list(self.free)] = values
+            return self.predictor.predict(whole, rows)
+
+        return predict
