@@ -249,6 +249,20 @@ class FitDecl(Declaration):
     sha256: Scalar | None = _key("The SHA-256 of that file.")
 
 
+class SuspectDecl(Declaration):
+    """Why a measurement may differ from the model; `capgraph diagnose` tries it."""
+
+    label: Scalar | None = _key("What readers see in place of the suspect's id.")
+    set: Settings = _entries("Quantity → what it would have been in the run that was measured.")
+    vary: Scalar | None = _key("The number whose value is looked for.", "memory_utilization")
+    range: tuple[Scalar, Scalar] | None = _key(
+        "`[low, high]`: how far that number may plausibly go; its own range when left out."
+    )
+    because: Scalar | None = _key("How it comes about.")
+    check: Scalar | None = _key("What to look at, to see whether it is so.")
+    source: Scalar | None = _key("Who says so.")
+
+
 class FileDecl(Declaration):
     """A file: a model, a plan, a section or a catalog; any of the parts may stand in any of them."""
 
@@ -299,5 +313,8 @@ class FileDecl(Declaration):
         default=(),
     )
     fits: dict[Scalar, FitDecl | None] = _entries("Id → parameters that were fitted to measurements.")
+    suspects: dict[Scalar, SuspectDecl | None] = _entries(
+        "Id → why a measurement may differ from the model; `capgraph diagnose` tries it."
+    )
     key_figures: Texts = _key("The quantities that the summary shows.", default=())
     decision: DecisionDecl | None = _key("The question, the options and the rules that decide.")

@@ -32,7 +32,7 @@ def evaluate_scenarios(
     overrides = scenario_overrides(plan, scenarios, [changes] * len(scenarios))
     columns = calculate(plan, overrides, len(scenarios))
     if columns.failures:
-        return None, tuple(_diagnostic(scenarios, plan, failure) for failure in columns.failures)
+        return None, tuple(told_failure(scenarios, plan, failure) for failure in columns.failures)
     return Results({name: scenario_result(plan, columns, lane) for lane, name in enumerate(scenarios)}), ()
 
 
@@ -83,7 +83,8 @@ def _plain(value: Any) -> Value | None:
     return float(value)
 
 
-def _diagnostic(scenarios: Sequence[str], plan: Plan, failure: Failure) -> Diagnostic:
+def told_failure(scenarios: Sequence[str], plan: Plan, failure: Failure) -> Diagnostic:
+    """Say what has failed where lanes are scenarios."""
     names = [scenarios[lane] for lane in failure.lanes]
     shown = ", ".join(f"`{name}`" for name in names[:3]) + (
         f" and {len(names) - 3} more" if len(names) > 3 else ""

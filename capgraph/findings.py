@@ -88,6 +88,50 @@ class Backtest:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanation:
+    """One change alone, and what it makes of the measured quantities.
+
+    `cause` is a suspect's id, empty for a bare input; `settings` are all values of the change, `quantity` the one that
+    was looked for (empty: none was), which stands at `now` and would have to be `needed`; `low`..`high` is its range.
+    `strain` says how far outside its range that is, in widths of the range; without a range, in doublings. `error` is
+    the largest size of the remaining relative errors.
+    """
+
+    cause: str
+    quantity: str
+    settings: Mapping[str, Value]
+    now: Value | None
+    needed: Value | None
+    low: float | None
+    high: float | None
+    strain: float
+    predicted: Mapping[str, float]
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Why measurements may differ from what the model says of them in a scenario, in the quantities' units.
+
+    `error` is the largest size of the relative errors as they are. `explanations` leave at most `within` of it, the
+    likeliest first; `fall_short` come nearer and not that near, the nearest first.
+    """
+
+    scenario: str
+    measured: Mapping[str, float]
+    predicted: Mapping[str, float]
+    error: float
+    within: float
+    explanations: tuple[Explanation, ...]
+    fall_short: tuple[Explanation, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Say whether there is nothing to explain."""
+        return self.error <= self.within
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """Swings by width, widest first; levers in declared order, then all of them together; sweeps as declared."""
 

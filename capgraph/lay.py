@@ -14,7 +14,7 @@ from capgraph.declarations import CatalogDecl, DecisionDecl, Declaration, FileDe
 from capgraph.diagnostics import MOST_OFFERS, Diagnostic, Related, Span, did_you_mean
 from capgraph.yamltree import Scalar
 
-_KINDS = ("scenarios", "sweeps", "checks", "levers", "charts", "measurements", "fits")
+_KINDS = ("scenarios", "sweeps", "checks", "levers", "charts", "measurements", "fits", "suspects")
 _TOLD = ("source", "as_of", "range")
 
 
@@ -40,6 +40,7 @@ class Joined:
     charts: dict[Scalar, Any] = field(default_factory=dict)
     measurements: dict[Scalar, Any] = field(default_factory=dict)
     fits: dict[Scalar, Any] = field(default_factory=dict)
+    suspects: dict[Scalar, Any] = field(default_factory=dict)
     evidence: tuple[Scalar, ...] = ()
     key_figures: tuple[Scalar, ...] = ()
     decision: DecisionDecl | None = None
@@ -90,7 +91,11 @@ class Layer:
 
     def _check_unit(self, name: Scalar, unit: Scalar, before: QuantityDecl, decl: QuantityDecl) -> None:
         """Refuse a new unit for a number that stays: 4 GiB would become 4 GB without a word."""
-        if before.value is None or unit == before.unit or decl.model_fields_set & {"value", "choose", "formula"}:
+        if (
+            before.value is None
+            or unit == before.unit
+            or decl.model_fields_set & {"value", "choose", "formula"}
+        ):
             return
         message = f"`{name}` gets the unit {unit}, but keeps its value {before.value} in {before.unit}"
         related = (Related("the value is given here", before.value.span),)

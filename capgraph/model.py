@@ -285,6 +285,22 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspect:
+    """Why a measurement may differ from the model: `settings` that were otherwise, and a number `vary` to look for.
+
+    `limits` hold how far the number may plausibly go, and its hard limits; `check` says what to look at.
+    """
+
+    id: str
+    label: str
+    settings: Mapping[str, Setting]
+    vary: str | None
+    limits: Limits
+    check: str
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """Everything that is declared. `quantities` holds the lookups that formulas use, under `choice.field`."""
 
@@ -303,6 +319,7 @@ class Model:
     columns: Mapping[str, Column]
     """What columns of files of measurements mean, by the column's name."""
     fits: Mapping[str, Fit]
+    suspects: Mapping[str, Suspect]
     evidence: tuple[str, ...]
     """Files of measurements that the reports hold the model against, as paths that can be opened."""
     key_figures: tuple[str, ...]

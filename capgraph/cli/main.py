@@ -145,7 +145,8 @@ def backtest(
         typer.Argument(metavar="[DATA]", help="A CSV or a benchmark's result [the model's `evidence:`]."),
     ] = None,
     by: Annotated[
-        list[str] | None, typer.Option("--by", metavar="COLUMN", help="Group by this column; may be repeated.")
+        list[str] | None,
+        typer.Option("--by", metavar="COLUMN", help="Group by this column; may be repeated."),
     ] = None,
     scenario: Annotated[
         str | None, typer.Option("--scenario", "-s", help="What rows leave unset is as here [the first].")
@@ -159,11 +160,45 @@ def backtest(
     run_backtest(plan, data, scenario, settings or [], by or [], as_json, context.obj)
 
 
+@app.command()
+def diagnose(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PLAN] QUANTITY=VALUE...", help="The plan, then what was measured."),
+    ] = None,
+    scenario: Annotated[
+        str | None, typer.Option("--scenario", "-s", help="What the run was planned as [the first].")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="What is known of the run, and so explains nothing."
+        ),
+    ] = None,
+    within: Annotated[
+        str, typer.Option(metavar="SHARE", help="The largest relative error that counts as agreement.")
+    ] = "5%",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, with every change that was tried.")
+    ] = False,
+) -> None:
+    """Explain a measurement that the model does not give: the single changes that would, the likeliest first.
+
+    Numbers are moved to where the prediction meets the measurement, choices and switches are tried. What lies within
+    its stated range comes first, what the model declares under `suspects:` before other inputs.
+    """
+    from capgraph.cli.diagnose import run_diagnose
+
+    run_diagnose(names or [], scenario, settings or [], within, as_json, context.obj)
+
+
 @app.command("schema")
 def print_schema(
     context: typer.Context,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it [standard output].")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write it [standard output]."),
     ] = None,
 ) -> None:
     """Print the JSON Schema of model files, for editors."""

@@ -26,6 +26,7 @@ from capgraph.model import (
     Row,
     Setting,
     Slot,
+    Suspect,
     Sweep,
     Value,
 )
@@ -79,6 +80,7 @@ def emit(plan: Plan) -> Artifact:
             )
             for item in model.levers.values()
         },
+        "suspects": {item.id: _suspect(item) for item in model.suspects.values()},
         "decision": _decision(model),
     }
     text = yaml.dump(_kept(document), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=110)
@@ -117,6 +119,13 @@ def _quantity(item: Quantity) -> Entry:
     return _kept(entry | {"min": limits.minimum, "max": limits.maximum} | _told(item.provenance))
 
 
+def _suspect(item: Suspect) -> Entry:
+    entry: Entry = {"label": item.label, "set": _settings(item.settings), "vary": item.vary}
+    if item.limits.low is not None:
+        entry["range"] = [item.limits.low, item.limits.high]
+    return _kept(entry | {"check": item.check} | _told(item.provenance))
+
+
 def _catalogs_used(model: Model) -> Iterable[Catalog]:
     used = {
         item.definition.catalog for item in model.quantities.values() if isinstance(item.definition, Choose)
@@ -125,7 +134,7 @@ def _catalogs_used(model: Model) -> Iterable[Catalog]:
 
 
 def _rows_used(model: Model, catalog: Catalog) -> set[str]:
-    """Return the rows that a default, a scenario or a lever takes, and those that formulas compare with."""
+    """Return the rows that a default, a scenario, a lever or a suspect takes, and those that formulas compare with."""
     choices = {
         item.id: item.definition for item in model.quantities.values() if isinstance(item.definition, Choose)
     }
@@ -134,6 +143,7 @@ def _rows_used(model: Model, catalog: Catalog) -> set[str]:
     changes = (
         *(item.settings for item in model.scenarios.values()),
         *(item.settings for item in model.levers.values()),
+        *(item.settings for item in model.suspects.values()),
     )
     for sweep in model.sweeps.values():
         rows |= set(map(str, sweep.values)) if sweep.over in of_catalog else set()

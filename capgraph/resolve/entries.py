@@ -37,7 +37,8 @@ _SLOT = re.compile(r"\{([^{}]*)\}")
 _INSIDE = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)?)\s*(?::\s*(\d+)?\s*(\S.*)?)?", re.DOTALL)
 
 
-def _titled(name: str) -> str:
+def titled(name: str) -> str:
+    """Make a label of an id."""
     return name.replace("_", " ").replace("-", " ").capitalize()
 
 
@@ -46,7 +47,7 @@ def resolve_scenarios(joined: Joined, scope: Scope) -> dict[str, Scenario]:
     if not joined.scenarios:
         origin = joined.origin or next(iter(joined.quantities)).span
         return {"base": Scenario("base", "Base", {}, (), Provenance(origin))}
-    own = {str(name): _settings(decl.set, scope, "scenario") for name, decl in joined.scenarios.items()}
+    own = {str(name): settings_of(decl.set, scope, "scenario") for name, decl in joined.scenarios.items()}
     declared = {str(name): (name, decl) for name, decl in joined.scenarios.items()}
     settled: dict[str, dict[str, Setting]] = {}
     made = {}
@@ -55,7 +56,7 @@ def resolve_scenarios(joined: Joined, scope: Scope) -> dict[str, Scenario]:
             parent = declared[ancestor][1].extends
             settled[ancestor] = {**settled.get(str(parent), {}), **own[ancestor]}
         told = Provenance(key.span, str(decl.because or ""), str(decl.source or ""), str(decl.as_of or ""))
-        made[name] = Scenario(name, str(decl.label or _titled(name)), settled[name], tuple(own[name]), told)
+        made[name] = Scenario(name, str(decl.label or titled(name)), settled[name], tuple(own[name]), told)
     return made
 
 
@@ -91,10 +92,11 @@ def _report_circle(
     scope.report("CG306", message, place.span if place is not None else None, "let one of them stand alone")
 
 
-def _settings(declared: Settings, scope: Scope, kind: str) -> dict[str, Setting]:
+def settings_of(declared: Settings, scope: Scope, kind: str) -> dict[str, Setting]:
+    """Bind what an entry sets; only a lever is held to inputs."""
     made = {}
     for name, text in declared.items():
-        if not _is_settable(name, scope):
+        if not is_settable(name, scope):
             continue
         quantity = scope.quantities[str(name)]
         if kind == "lever" and not quantity.is_input:
@@ -108,7 +110,8 @@ def _settings(declared: Settings, scope: Scope, kind: str) -> dict[str, Setting]
     return made
 
 
-def _is_settable(name: Scalar, scope: Scope) -> bool:
+def is_settable(name: Scalar, scope: Scope) -> bool:
+    """Report a name that is no quantity which may be set."""
     choice, dot, field = name.partition(".")
     if dot and choice in scope.quantities:
         message = f"`{name}` is read from the row that `{choice}` takes"
@@ -126,7 +129,7 @@ def resolve_checks(joined: Joined, scope: Scope) -> dict[str, Check]:
         condition = scope.formula(decl.condition)
         message = resolve_message(decl.message, scope)
         if condition is not None and scope.check_name(name, "check"):
-            label = str(decl.label or _titled(name))
+            label = str(decl.label or titled(name))
             made[str(name)] = Check(
                 str(name), label, condition, str(decl.condition).strip(), message, decl.severity, name.span
             )
@@ -142,7 +145,7 @@ def resolve_levers(joined: Joined, scope: Scope) -> dict[str, Lever]:
             str(item) for item in decl.shows if scope.known(item, scope.quantities, "quantity", "CG304")
         )
         made[str(name)] = Lever(
-            str(name), str(decl.label or _titled(name)), _settings(decl.set, scope, "lever"), shows, told
+            str(name), str(decl.label or titled(name)), settings_of(decl.set, scope, "lever"), shows, told
         )
     return made
 
@@ -165,7 +168,7 @@ def resolve_charts(joined: Joined, scope: Scope) -> dict[str, Chart]:
             )
         whole = str(decl.whole) if decl.whole is not None else None
         made[str(name)] = Chart(
-            str(name), str(decl.label or _titled(name)), tuple(map(str, decl.parts)), whole
+            str(name), str(decl.label or titled(name)), tuple(map(str, decl.parts)), whole
         )
     return made
 
@@ -194,7 +197,7 @@ def _option(name: Scalar, decl: OptionDecl, scope: Scope) -> Option:
     shows = tuple(
         str(item) for item in decl.shows if scope.known(item, scope.quantities, "quantity", "CG304")
     )
-    label = str(decl.label or _titled(name))
+    label = str(decl.label or titled(name))
     return Option(str(name), label, cost, shows, str(decl.because or ""), str(decl.risk or ""), name.span)
 
 
@@ -228,7 +231,9 @@ def _text(text: Scalar, parts: list[str | Slot], scope: Scope) -> None:
         parts.append(str(text))
     if brace := re.search(r"[{}]", text):
         message = f"`{brace[0]}` stands alone in this message"
-        scope.report("CG410", message, text.within(*brace.span()), "write a quantity as `{name}` or `{name:1 unit}`")
+        scope.report(
+            "CG410", message, text.within(*brace.span()), "write a quantity as `{name}` or `{name:1 unit}`"
+        )
 
 
 def _slot(inside: Scalar, whole: Span, scope: Scope) -> Slot | None:

@@ -24,6 +24,7 @@ from capgraph.resolve.entries import (
 from capgraph.resolve.evidence import resolve_columns, resolve_fits
 from capgraph.resolve.quantities import resolve_quantities
 from capgraph.resolve.scope import Scope
+from capgraph.resolve.suspects import resolve_suspects
 from capgraph.resolve.sweeps import resolve_sweeps
 from capgraph.resolve.units import resolve_units
 from capgraph.yamltree import Scalar
@@ -47,6 +48,7 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
     charts = resolve_charts(joined, scope)
     decision = resolve_decision(joined.decision, _first_place(joined), scope)
     columns, fits = resolve_columns(joined.measurements, scope), resolve_fits(joined.fits, scope)
+    suspects = resolve_suspects(joined, scope)
     evidence = tuple(str(Path(name.span.source.path).parent / name) for name in joined.evidence)
     key_figures = tuple(
         str(name) for name in joined.key_figures if scope.known(name, scope.quantities, "quantity", "CG304")
@@ -56,7 +58,7 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
         MappingProxyType(_in_sections(joined, scope)), MappingProxyType(scope.catalogs), MappingProxyType(scenarios),
         MappingProxyType(sweeps),
         MappingProxyType(checks), MappingProxyType(levers), MappingProxyType(charts),
-        MappingProxyType(columns), MappingProxyType(fits), evidence, key_figures, decision,
+        MappingProxyType(columns), MappingProxyType(fits), MappingProxyType(suspects), evidence, key_figures, decision,
         joined.plan, tuple(joined.files), tuple((symbol, str(joined.units[Scalar(symbol)])) for symbol in scope.units),
     )  # fmt: skip
     return model, tuple(scope.found)

@@ -12,10 +12,12 @@ from capgraph.resolve.scope import Scope
 from capgraph.yamltree import Scalar
 
 
-def resolve_setting(model: Model, text: str) -> tuple[str, Value | None, tuple[Diagnostic, ...]]:
-    """Read one setting; the value is None when it is wrong."""
+def resolve_setting(
+    model: Model, text: str, origin: str = "--set"
+) -> tuple[str, Value | None, tuple[Diagnostic, ...]]:
+    """Read one setting; the value is None when it is wrong. `origin` says where the text stands."""
     before, equals, raw = text.partition("=")
-    name, source = before.strip(), Source("--set", text)
+    name, source = before.strip(), Source(origin, text)
     settable = [item.id for item in model.quantities.values() if not isinstance(item.definition, Lookup)]
     if not equals:
         found = Diagnostic(
