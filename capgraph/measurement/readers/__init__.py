@@ -1,20 +1,93 @@
-"""Files of measurements → tables, whatever program wrote them.
+"""Readers of what benchmarks and engines write → tables of measurements.
 
-In: a path → Out: its `Table`, or what is wrong with the file.
-Invariant: a file is told by what it holds, not by its name; what no reader knows is read as a CSV.
+In: a file → Out: `Table`, or what is wrong with the file.
+Invariant: a file is known by what is in it, not by its name; what no reader knows is a CSV of one's own. A file of any
+content is read or refused with a message, within a bounded multiple of its size.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from capgraph.diagnostics import Diagnostic, Source
+from capgraph.measurement.readers import (
+    genai_perf,
+    guidellm,
+    prometheus,
+    sglang_bench,
+    sglang_log,
+    trtllm_bench,
+    vllm_bench,
+    vllm_log,
+)
+from capgraph.measurement.readers.json_text import is_json
 from capgraph.measurement.table import Table, read_csv
+from capgraph.yamltree import Scalar
 
 MAX_BYTES = 32 * 1024 * 1024
+MAX_LINES = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What reads the output of one tool."""
+
+    name: str
+    recognizes: Callable[[str, str], bool]
+    read: Callable[[Source], Table | Diagnostic]
+
+
+READERS: tuple[Reader, ...] = (
+    Reader(vllm_bench.NAME, vllm_bench.recognizes, vllm_bench.read),
+    Reader(sglang_bench.NAME, sglang_bench.recognizes, sglang_bench.read),
+    Reader(guidellm.NAME, guidellm.recognizes, guidellm.read),
+    Reader(genai_perf.NAME, genai_perf.recognizes, genai_perf.read),
+    Reader(trtllm_bench.NAME, trtllm_bench.recognizes, trtllm_bench.read),
+    Reader(prometheus.NAME, prometheus.recognizes, prometheus.read),
+    Reader(vllm_log.NAME, vllm_log.recognizes, vllm_log.read),
+    Reader(sglang_log.NAME, sglang_log.recognizes, sglang_log.read),
+)
 
 
 def read_measurements(path: Path) -> tuple[Table | None, tuple[Diagnostic, ...]]:
-    """Read a file of measurements."""
-    return read_csv(Source(path.name, path.read_text("utf-8-sig"), os.fspath(path)))
+    """Read a file of up to 32 MiB, with the reader that knows it or as a CSV."""
+    source = _read_text(path)
+    if isinstance(source, Diagnostic):
+        return None, (source,)
+    reader = next((reader for reader in READERS if reader.recognizes(source.text, path.name)), None)
+    if reader is not None:
+        found = reader.read(source)
+        return (None, (found,)) if isinstance(found, Diagnostic) else (found, ())
+    if is_json(source.text):
+        message = f"{source.name} is JSON, but of no tool that is known"
+        way_out = f"known are: {', '.join(reader.name for reader in READERS)}; or make a CSV of it"
+        return None, (Diagnostic("CG854", message, Scalar.at(source, 0, 1).span, way_out),)
+    return read_csv(source)
+
+
+def _read_text(path: Path) -> Source | Diagnostic:
+    """Read a text, without the byte order mark, each line ended by a newline."""
+    shown = os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
+    try:
+        if not path.is_file():
+            what = "is a folder" if path.is_dir() else "does not exist"
+            return Diagnostic("CG850", f"{shown} {what}", None, "name a file of measurements")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return Diagnostic("CG850", f"{shown} cannot be read: {reason}", None, "check the path and its rights")
+    if len(data) > MAX_BYTES or data.count(b"\n") + data.count(b"\r") > MAX_LINES:
+        message = f"{shown} is larger than {MAX_BYTES // 1024**2} MiB, or has more than {MAX_LINES:,} lines"
+        return Diagnostic("CG851", message, None, "split the file, or leave out the single requests")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        text = data.decode("utf-8", "replace")
+        first = len(data[: error.start].decode("utf-8", "replace"))
+        place = Scalar.at(Source(path.name, text, shown), first, first + 1).span
+        return Diagnostic("CG852", f"{shown} is not UTF-8 text", place, "save the file as UTF-8")
+    return Source(path.name, text.replace("\r\n", "\n").replace("\r", "\n"), shown)
