@@ -24,8 +24,9 @@ from capgraph.measurement.readers.json_text import Fields, is_json, read_json
 from capgraph.measurement.readers.record import Record, tabulate
 from capgraph.measurement.table import Table
 
-NAME = "GenAI-Perf"
+NAME = "GenAI-Perf or AIPerf"
 _AIPERF = "AIPerf"
+_OF_AIPERF = ("aiperf_version", "schema_version", "was_cancelled")
 
 _TO_MILLISECONDS = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1.0, "milliseconds": 1.0}
 _TO_MILLISECONDS |= {"s": 1e3, "sec": 1e3, "seconds": 1e3}
@@ -63,12 +64,13 @@ def read(source: Source) -> Table | Diagnostic:
     runs = read_json(source) if is_json(source.text) else _read_csv(source)
     if isinstance(runs, Diagnostic):
         return runs
-    records, tool, notes = [], NAME, []
+    records, notes = [], []
+    tool = "GenAI-Perf" if is_json(source.text) else NAME
     for run in runs:
         record = _record(run)
         if run.wrong:
             return run.wrong
-        if run.has("aiperf_version") or run.has("schema_version"):
+        if any(map(run.has, _OF_AIPERF)):
             tool = _AIPERF
         if run.at("was_cancelled") is True:
             notes.append("a run was cancelled before its end")

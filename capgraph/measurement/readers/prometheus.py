@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from capgraph.diagnostics import Diagnostic, Source, Span
 from capgraph.measurement.readers.json_text import Fields, is_json, read_json
 from capgraph.measurement.readers.log_text import line_span, marked_lines
-from capgraph.measurement.readers.record import Record, tabulate
+from capgraph.measurement.readers.record import MAX_RECORDS, Record, tabulate
 from capgraph.measurement.table import Table
 
 NAME = "Prometheus (vLLM)"
@@ -51,6 +51,12 @@ class _Engines:
     def __init__(self) -> None:
         self._rows: dict[tuple[_Labels, float], Record] = {}
         self._settings: dict[_Labels, Mapping[str, str]] = {}
+        self.nameless = 0
+
+    @property
+    def full(self) -> bool:
+        """Say whether there are more rows than a table may have."""
+        return len(self._rows) > MAX_RECORDS
 
     def add(self, name: str, labels: Mapping[str, str], time: float, value: float, span: Span) -> None:
         """Add the value of a gauge to its row."""
@@ -94,7 +100,8 @@ def read(source: Source) -> Table | Diagnostic:
         return answers
     for answer in answers:
         _read_answer(answer, engines)
-    return tabulate(source, NAME, engines.records())
+    notes = [f"{engines.nameless} series without a name are left out"] if engines.nameless else []
+    return tabulate(source, NAME, engines.records(), notes)
 
 
 def _read_scrape(source: Source, engines: _Engines) -> None:
@@ -104,6 +111,8 @@ def _read_scrape(source: Source, engines: _Engines) -> None:
             continue
         value = _float(found[3])
         if value is not None:
+            if engines.full:
+                return
             labels = {key: _ESCAPED.sub(r"\1", text) for key, text in _LABEL.findall(found[2] or "")}
             engines.add(found[1], labels, float(found[4] or 0) / 1000, value, line_span(source, number))
 
@@ -116,9 +125,10 @@ def _read_answer(answer: Fields, engines: _Engines) -> None:
             continue
         labels = {key: text for key, text in metric.items() if isinstance(text, str)}
         name = labels.get("__name__", "")
-        if name not in _NAMES:
-            continue
-        for time, value in _samples(series):
+        engines.nameless += not name
+        for time, value in _samples(series) if name in _NAMES else ():
+            if engines.full:
+                return
             engines.add(name[5:], labels, time, value, answer.span)
 
 

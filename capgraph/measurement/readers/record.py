@@ -15,7 +15,8 @@ from capgraph.diagnostics import Diagnostic, Source, Span
 from capgraph.measurement.readers.columns import COLUMNS, heading
 from capgraph.measurement.table import Table, TableRow
 
-MAX_RECORDS = 1_000_000
+# A month of scrapes of one engine, each 10 s, is within it; a record takes a kilobyte.
+MAX_RECORDS = 250_000
 _LONGEST_TEXT = 1_000
 _NOT_STATED = frozenset({"", "none", "null", "n/a"})
 

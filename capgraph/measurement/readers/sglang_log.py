@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from capgraph.diagnostics import Diagnostic, Source
 from capgraph.measurement.readers.log_text import line_span, marked_lines, setting
-from capgraph.measurement.readers.record import Record, tabulate
+from capgraph.measurement.readers.record import MAX_RECORDS, Record, tabulate
 from capgraph.measurement.table import Table
 
 NAME = "SGLang log"
@@ -42,7 +43,7 @@ _USED = re.compile(rf"mem usage={_GB}")
 _FREE = re.compile(rf"avail mem={_GB}")
 _POOL = re.compile(rf"KV size:? {_GB}")
 _HALVES = (re.compile(rf"\bK(?: size:)? {_GB}"), re.compile(rf"\bV(?: size:)? {_GB}"))
-_TEXT_SETTINGS = (("model", "model_path"), ("weight_dtype", "quantization"), ("kv_dtype", "kv_cache_dtype"))
+_TEXT_SETTINGS = (("model", "model_path"), ("weight_dtype", "quantization"))
 _NUMBER_SETTINGS = (
     ("tensor_parallel", "tp_size"),
     ("pipeline_parallel", "pp_size"),
@@ -71,7 +72,7 @@ class _Start:
         self.number = number
         self.ranks: dict[str, dict[str, float]] = {}
         self.arguments = ""
-        self.dtype = ""
+        self.dtype = self.kv_dtype = ""
 
     def add(self, line: str) -> None:
         """Take what a line says."""
@@ -89,6 +90,7 @@ class _Start:
                 used = facts["before"] - left
             _keep(facts, "weights_memory", used)
         elif "KV Cache is allocated" in line:
+            self.kv_dtype = self.kv_dtype or setting(line, "dtype").removeprefix("torch.")
             halves = [_found(half, line) for half in _HALVES]
             whole = _found(_POOL, line)
             known = [size for size in halves if size is not None]
@@ -110,7 +112,7 @@ def recognizes(text: str, _name: str) -> bool:
 def read(source: Source) -> Table | Diagnostic:
     """Read all starts of a log."""
     records, most = [], 0
-    for start in _starts(source):
+    for start in islice(_starts(source), MAX_RECORDS + 1):
         ranks = [facts for facts in start.ranks.values() if facts]
         most = max(most, len(ranks))
         records.append(_record(source, start, ranks))
@@ -140,6 +142,10 @@ def _record(source: Source, start: _Start, ranks: list[dict[str, float]]) -> Rec
     for column, key in _TEXT_SETTINGS:
         record.text(column, setting(start.arguments, key), key)
     record.text("weight_dtype", start.dtype, "Load weight end: dtype")
+    cache = setting(start.arguments, "kv_cache_dtype")
+    if cache in ("", "auto"):
+        record.text("kv_dtype", start.kv_dtype or start.dtype, "KV Cache is allocated: dtype")
+    record.text("kv_dtype", cache, "kv_cache_dtype")
     for column, key in _NUMBER_SETTINGS:
         record.number(column, _number(setting(start.arguments, key)), key)
     return record

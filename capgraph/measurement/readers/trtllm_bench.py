@@ -13,12 +13,13 @@ Invariant: text and JSON of one run give the same row, but for what only the JSO
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
-from capgraph.diagnostics import Diagnostic, Source
+from capgraph.diagnostics import Diagnostic, Source, Span
 from capgraph.measurement.readers.json_text import is_json, read_json
 from capgraph.measurement.readers.log_text import line_span, marked_lines
-from capgraph.measurement.readers.record import Record, tabulate
+from capgraph.measurement.readers.record import MAX_RECORDS, Record, tabulate
 from capgraph.measurement.table import Table
 
 NAME = "trtllm-bench"
@@ -94,7 +95,7 @@ def recognizes(text: str, _name: str) -> bool:
 def read(source: Source) -> Table | Diagnostic:
     """Read all reports of a file."""
     if not is_json(source.text):
-        return tabulate(source, NAME, tuple(_printed(source)))
+        return tabulate(source, NAME, tuple(islice(_printed(source), MAX_RECORDS + 1)))
     reports = read_json(source)
     if isinstance(reports, Diagnostic):
         return reports
@@ -116,18 +117,26 @@ def read(source: Source) -> Table | Diagnostic:
 
 def _printed(source: Source) -> Iterator[Record]:
     """Yield the printed reports; one begins with the details of its engine."""
-    record: Record | None = None
-    for number, line in marked_lines(source, (*_BEGINNINGS, *_NAMES, *_TEXT_NAMES)):
-        if record is None or any(mark in line for mark in _BEGINNINGS):
-            if record is not None:
-                yield record
-            record = Record(line_span(source, number))
-            record.text("engine", "TensorRT-LLM", "the report")
+    number, texts = 0, dict[str, str]()
+    for at, line in marked_lines(source, (*_BEGINNINGS, *_NAMES, *_TEXT_NAMES)):
+        if not number or any(mark in line for mark in _BEGINNINGS):
+            if texts:
+                yield _report(line_span(source, number), texts)
+            number, texts = at, {}
         name, _, value = (part.strip() for part in line.partition(":"))
-        if name in _TEXT_NAMES:
-            record.text(_TEXT_NAMES[name], value, name)
-        elif name in _NAMES and (found := _NUMBER.fullmatch(value)):
-            column, factor = _NAMES[name]
+        if name in _NAMES or name in _TEXT_NAMES:
+            texts.setdefault(name, value)
+    if texts:
+        yield _report(line_span(source, number), texts)
+
+
+def _report(span: Span, texts: Mapping[str, str]) -> Record:
+    """Return the row of a printed report, from its names and what stands behind them."""
+    record = Record(span)
+    record.text("engine", "TensorRT-LLM", "the report")
+    for name, column in _TEXT_NAMES.items():
+        record.text(column, texts.get(name), name)
+    for name, (column, factor) in _NAMES.items():
+        if found := _NUMBER.fullmatch(texts.get(name, "")):
             record.number(column, float(found[1]) * factor / (100 if found[2] else 1), name)
-    if record is not None:
-        yield record
+    return record

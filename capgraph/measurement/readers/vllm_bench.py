@@ -141,4 +141,4 @@ def _summed_latency(run: Fields) -> tuple[float, str]:
         if size > 0:
             numbers = [step for step in steps if isinstance(step, float)] if isinstance(steps, list) else []
             total += first + sum(numbers)
-    return total, "ttfts + itls"
+    return total, "(ttfts + itls)"

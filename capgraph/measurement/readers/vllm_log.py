@@ -25,16 +25,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from capgraph.diagnostics import Diagnostic, Source
 from capgraph.measurement.readers.log_text import line_span, marked_lines, setting
-from capgraph.measurement.readers.record import Record, tabulate
+from capgraph.measurement.readers.record import MAX_RECORDS, Record, tabulate
 from capgraph.measurement.table import Table
 
 NAME = "vLLM log"
 
 _GIB = r"([\d.]{1,20}) ?GiB"
-# What a line says, and how it is written. Of one rank the largest counts.
+# What a line says, and how it is written.
 _FACTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     (
         "weights_memory",
@@ -42,7 +43,7 @@ _FACTS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         re.compile(r"Loading model weights took ([\d.]{1,20}) ?Gi?B"),
     ),
     ("weights_memory", "Model loading took", re.compile(r"Model loading took ([\d.]{1,20}) ?Gi?B")),
-    ("weights_memory", "model weights take", re.compile(rf"model weights take {_GIB}")),
+    ("rounded_weights", "model weights take", re.compile(rf"model weights take {_GIB}")),
     ("kv_memory", "Available KV cache memory", re.compile(rf"Available KV cache memory: {_GIB}")),
     ("kv_memory", "reserved for KV Cache", re.compile(rf"reserved for KV Cache is {_GIB}")),
     ("kv_memory", "kv_cache_size=", re.compile(rf"kv_cache_size={_GIB}")),
@@ -94,8 +95,8 @@ _OF_A_START = (
 )
 _RANK = re.compile(r"\(([^()]{1,80} (?:pid|rank)=[^()]{1,60})\)")
 _TEXT_SETTINGS = (
-    ("model", "model"),
     ("model", "model_tag"),
+    ("model", "model"),
     ("weight_dtype", "quantization"),
     ("weight_dtype", "dtype"),
 )
@@ -112,6 +113,8 @@ _NUMBER_SETTINGS = (
 # Of the ranks the least counts for these, and the most for all others.
 _LEAST = frozenset({"kv_memory", "kv_tokens", "reported_concurrency", "memory_fraction", "gpu_memory"})
 _BYTES_PER_GIB = 1024**3
+# Each rank may tell its arguments; the first ones do.
+_MOST_LINES = 8
 # The logged concurrency has two decimals: a block size that it gives is off by less than this where it is right.
 _NEAR = 0.02
 
@@ -124,18 +127,18 @@ class _Start:
     def __init__(self, number: int) -> None:
         self.number = number
         self.ranks: dict[str, _Rank] = {}
-        self.versions: list[str] = []
+        self.version = ""
         self.engine_lines: list[str] = []
         self.argument_lines: list[str] = []
 
     def add(self, line: str) -> None:
         """Take what a line says."""
-        self.versions += [found[1] for version in _VERSIONS if (found := version.search(line))]
-        if _ENGINE in line:
-            self.engine_lines.append(line)
-            return
-        if any(mark in line for mark in _ARGUMENTS):
-            self.argument_lines.append(line)
+        for version in _VERSIONS:
+            if found := version.search(line):
+                self.version = found[1]
+        lines = self.engine_lines if _ENGINE in line else self.argument_lines
+        if _ENGINE in line or any(mark in line for mark in _ARGUMENTS):
+            lines += [line] if len(lines) < _MOST_LINES else []
             return
         named = _RANK.search(line)
         facts = self.ranks.setdefault(named[1] if named else "", {})
@@ -143,7 +146,7 @@ class _Start:
             found = pattern.search(line) if mark in line else None
             value = _number(found[1]) if found else None
             if value is not None:
-                facts[name] = max(facts.get(name, value), value)
+                facts[name] = (min if name in _LEAST else max)(facts.get(name, value), value)
 
     @property
     def loaded(self) -> bool:
@@ -159,7 +162,7 @@ def recognizes(text: str, _name: str) -> bool:
 def read(source: Source) -> Table | Diagnostic:
     """Read all starts of a log."""
     records, most = [], 0
-    for start in _starts(source):
+    for start in islice(_starts(source), MAX_RECORDS + 1):
         ranks = [facts for facts in map(_complete, start.ranks.values()) if facts]
         most = max(most, sum("kv_memory" in facts or "weights_memory" in facts for facts in ranks))
         records.append(_record(source, start, ranks))
@@ -182,29 +185,24 @@ def _starts(source: Source) -> Iterator[_Start]:
 
 
 def _complete(facts: Mapping[str, float]) -> _Rank:
-    """Return the facts of a rank with those that follow from them."""
-    made = {
-        name: value
-        for name, value in facts.items()
-        if name not in ("peak", "consumed", "kv_bytes", "kv_in_use")
-    }
-    weights = facts.get("weights_memory")
-    if weights is not None and "peak" in facts:
-        made.setdefault("activation_memory", max(facts["peak"] - weights, 0.0))
-    if weights is not None and "consumed" in facts:
-        made.setdefault("non_torch_memory", max(facts["consumed"] - weights, 0.0))
+    """Return the facts of a rank with those that follow from them, as exact as they are logged."""
+    made = {name: value for name, value in facts.items() if name in _FIELDS or name == "blocks"}
+    if "rounded_weights" in facts:
+        made.setdefault("weights_memory", facts["rounded_weights"])
     if "kv_in_use" in facts:
         made.setdefault("kv_memory", facts["kv_in_use"])
     if "kv_bytes" in facts:
         made.setdefault("kv_memory", facts["kv_bytes"] / _BYTES_PER_GIB)
+    for name, whole in (("activation_memory", "peak"), ("non_torch_memory", "consumed")):
+        if whole in facts and "weights_memory" in made:
+            made.setdefault(name, max(round(facts[whole] - made["weights_memory"], 4), 0.0))
     return made
 
 
 def _record(source: Source, start: _Start, ranks: list[_Rank]) -> Record:
     record = Record(line_span(source, start.number))
     record.text("engine", "vLLM", "the log")
-    for version in start.versions[-1:]:
-        record.text("engine_version", version, "version")
+    record.text("engine_version", start.version, "version")
     for name in dict.fromkeys(name for facts in ranks for name in facts if name != "blocks"):
         values = [facts[name] for facts in ranks if name in facts]
         record.number(name, min(values) if name in _LEAST else max(values), _FIELDS.get(name, name))
