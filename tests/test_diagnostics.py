@@ -45,10 +45,18 @@ def _write_many(folder: Path) -> None:
     (folder / "model.yaml").write_text("include:\n" + "".join(f"  - {name}\n" for name in names))
 
 
+def _write_large_data(folder: Path) -> None:
+    (folder / "model.yaml").write_text("quantities:\n  x: {unit: count, formula: 1 + 1}\n")
+    (folder / "command").write_text("backtest model.yaml log.txt\n")
+    with (folder / "log.txt").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+
+
 # Mistakes that are too large to lie in a folder.
 WRITTEN: dict[str, Callable[[Path], None]] = {
     "CG111-too-large": _write_large,
     "CG117-too-many-files": _write_many,
+    "CG851-too-large": _write_large_data,
 }
 
 
@@ -71,21 +79,22 @@ def judge(name: str, text: str) -> None:
     approve(f"{name}.txt", text.rstrip() + "\n", CASES)
 
 
+def said_in(folder: Path) -> str:
+    """Run what a case asks for in its folder: its command, or a check of its model."""
+    command = folder / "command"
+    return said(folder, *(command.read_text().split() if command.is_file() else ("check", "model.yaml")))
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in WRITTEN])
 def test_a_mistake_is_one_message_that_a_person_has_read(name: str) -> None:
     folder = CASES / name
-    if not folder.is_dir():
-        judge(name, said(CASES, "check", f"{name}.yaml"))
-    elif (folder / "command").is_file():
-        judge(name, said(folder, *(folder / "command").read_text().split()))
-    else:
-        judge(name, said(folder, "check", "model.yaml"))
+    judge(name, said_in(folder) if folder.is_dir() else said(CASES, "check", f"{name}.yaml"))
 
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_mistake_of_size_is_one_message_that_a_person_has_read(name: str, tmp_path: Path) -> None:
     WRITTEN[name](tmp_path)
-    judge(name, said(tmp_path, "check", "model.yaml"))
+    judge(name, said_in(tmp_path))
 
 
 def test_every_code_has_a_case() -> None:

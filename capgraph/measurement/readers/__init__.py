@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from capgraph.diagnostics import Diagnostic, Source
+from capgraph.diagnostics import Diagnostic, Source, did_you_mean
 from capgraph.measurement.readers import (
     genai_perf,
     guidellm,
@@ -29,6 +30,7 @@ from capgraph.yamltree import Scalar
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_LINES = 2_000_000
+_MOST_NAMES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +70,20 @@ def read_measurements(path: Path) -> tuple[Table | None, tuple[Diagnostic, ...]]
     return read_csv(source)
 
 
+def _near(path: Path) -> str:
+    """Propose a file of the same folder."""
+    if path.is_dir() or not path.parent.is_dir():
+        return ""
+    return did_you_mean(path.name, [item.name for item in islice(path.parent.iterdir(), _MOST_NAMES)])
+
+
 def _read_text(path: Path) -> Source | Diagnostic:
     """Read a text, without the byte order mark, each line ended by a newline."""
     shown = os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
     try:
         if not path.is_file():
             what = "is a folder" if path.is_dir() else "does not exist"
-            return Diagnostic("CG850", f"{shown} {what}", None, "name a file of measurements")
+            return Diagnostic("CG850", f"{shown} {what}", None, _near(path) or "name a file of measurements")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:

@@ -20,6 +20,17 @@ from capgraph.measurement.readers.record import Record
 MAX_CONTAINERS = 2_000_000
 MAX_VALUES = 8_000_000
 _BLANK = re.compile(r"[\s,]*")
+# How a problem begins as Python says it, and for people.
+_PROBLEMS = (
+    ("Expecting ','", "a comma or a bracket is missing before this"),
+    ("Expecting ':'", "a colon is missing before this"),
+    ("Expecting property name", "a name in double quotes is missing here"),
+    ("Expecting value", "a value is missing here"),
+    ("Illegal trailing comma", "this comma has nothing behind it"),
+    ("Invalid control character", "a text goes over the end of its line"),
+    ("Invalid \\\\", "a backslash has a meaning in JSON, and this is none"),
+)
+_NEAR_END = 1_000
 _JSON = re.compile(r"\s*(?:\{|\[\s*\{)")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
@@ -145,9 +156,13 @@ def _objects(source: Source, value: object, first: int, last: int) -> Iterator[F
 
 
 def _broken(source: Source, index: int, problem: str) -> Diagnostic:
+    """Say where a text stops being JSON: at its end if it was cut off."""
     line, column = source.position(min(index, len(source.text)))
-    cut_off = index + 1_000 > len(source.text) and not source.text[index:].strip()
-    what = "is not whole: it ends within a value" if cut_off else f"is no JSON: {problem}"
-    message = f"{source.name} {what}"
+    ended = index + _NEAR_END > len(source.text) and not source.text[index:].strip()
+    if ended or problem.startswith("Unterminated"):
+        message = f"{source.name} is not whole: it ends within a value"
+    else:
+        told = next((words for sign, words in _PROBLEMS if problem.startswith(sign)), problem)
+        message = f"{source.name} is no JSON: {told}"
     way_out = "copy the whole file; a run that was stopped leaves half a line behind"
     return Diagnostic("CG853", message, Span(source, line, column, line, column + 1), way_out)

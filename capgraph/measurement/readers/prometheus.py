@@ -42,6 +42,7 @@ _SAMPLE = re.compile(r"vllm[:_](\w{1,200})(?:\{(.*)\})?\s+(\S{1,40})(?:\s+(\d{1,
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
 
+_WAY_OUT = "ask for the gauges themselves, such as `vllm:num_requests_running`"
 _Labels = tuple[str, ...]
 
 
@@ -94,14 +95,14 @@ def read(source: Source) -> Table | Diagnostic:
     engines = _Engines()
     if not is_json(source.text):
         _read_scrape(source, engines)
-        return tabulate(source, NAME, engines.records())
+        return tabulate(source, NAME, engines.records(), (), _WAY_OUT)
     answers = read_json(source)
     if isinstance(answers, Diagnostic):
         return answers
     for answer in answers:
         _read_answer(answer, engines)
     notes = [f"{engines.nameless} series without a name are left out"] if engines.nameless else []
-    return tabulate(source, NAME, engines.records(), notes)
+    return tabulate(source, NAME, engines.records(), notes, _WAY_OUT)
 
 
 def _read_scrape(source: Source, engines: _Engines) -> None:

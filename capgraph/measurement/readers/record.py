@@ -51,12 +51,17 @@ class Record:
 
 
 def tabulate(
-    source: Source, tool: str, records: Sequence[Record], notes: Iterable[str] = ()
+    source: Source,
+    tool: str,
+    records: Sequence[Record],
+    notes: Iterable[str] = (),
+    way_out: str = "check that the run ended and that a request succeeded",
 ) -> Table | Diagnostic:
     """Make a table of the records that say more than what was run; say so if there is none."""
     kept = [record for record in records if any(column not in _SETUP for column in record.cells)]
     if not kept:
-        return nothing(source, tool)
+        message = f"{source.name} looks like an output of {tool}, but holds no measurement"
+        return Diagnostic("CG855", message, Span(source, 1, 1, 1, 2), way_out)
     if len(kept) > MAX_RECORDS:
         message = f"{source.name} holds more than {MAX_RECORDS:,} measurements"
         return Diagnostic("CG851", message, kept[MAX_RECORDS].span, "split the file")
@@ -65,13 +70,6 @@ def tabulate(
         TableRow(tuple(record.cells.get(column, "") for column in columns), record.span) for record in kept
     )
     return Table(source, tuple(map(heading, columns)), rows, tool, _used(columns, kept), "; ".join(notes))
-
-
-def nothing(source: Source, tool: str) -> Diagnostic:
-    """Say that a file of a known tool holds no measurement."""
-    message = f"{source.name} looks like an output of {tool}, but holds no measurement"
-    way_out = "check that the run ended and that a request succeeded"
-    return Diagnostic("CG855", message, Span(source, 1, 1, 1, 2), way_out)
 
 
 def _used(columns: Sequence[str], records: Sequence[Record]) -> Mapping[str, str]:

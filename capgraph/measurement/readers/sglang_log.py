@@ -117,7 +117,7 @@ def read(source: Source) -> Table | Diagnostic:
         most = max(most, len(ranks))
         records.append(_record(source, start, ranks))
     notes = [f"of {most} ranks the fullest: most memory used, smallest KV pool"] if most > 1 else []
-    return tabulate(source, NAME, records, notes)
+    return tabulate(source, NAME, records, notes, "copy the log up to where the server is ready")
 
 
 def _starts(source: Source) -> Iterator[_Start]:
