@@ -18,6 +18,7 @@ from capgraph.measurement.readers import (
     genai_perf,
     guidellm,
     prometheus,
+    serving_report,
     sglang_bench,
     sglang_log,
     trtllm_bench,
@@ -49,6 +50,7 @@ READERS: tuple[Reader, ...] = (
     Reader(genai_perf.NAME, genai_perf.recognizes, genai_perf.read),
     Reader(trtllm_bench.NAME, trtllm_bench.recognizes, trtllm_bench.read),
     Reader(prometheus.NAME, prometheus.recognizes, prometheus.read),
+    Reader(serving_report.NAME, serving_report.recognizes, serving_report.read),
     Reader(vllm_log.NAME, vllm_log.recognizes, vllm_log.read),
     Reader(sglang_log.NAME, sglang_log.recognizes, sglang_log.read),
 )
