@@ -6,6 +6,7 @@ place and the fields that it was read from. `UPDATE_APPROVED=1 pytest tests/test
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import time
@@ -498,7 +499,7 @@ def test_no_value_of_another_kind_makes_a_reader_fail(name: str, data: st.DataOb
     )
     for _ in range(data.draw(st.integers(1, 3))):
         owner, key = data.draw(st.sampled_from(list(_places(documents))[:400]))
-        owner[key] = data.draw(st.sampled_from(_ODD))
+        owner[key] = copy.deepcopy(data.draw(st.sampled_from(_ODD)))
     judged("\n".join(json.dumps(document) for document in documents))
 
 

@@ -13,6 +13,10 @@ from collections.abc import Iterable, Iterator
 from capgraph.diagnostics import Source, Span
 
 _LONGEST_LINE = 100_000
+_SETTING = re.compile(
+    r"""(?<![\w-])(?:['"](?P<name>[a-z]\w{1,60})['"]: ?|(?P<key>[a-z]\w{1,60})=|--(?P<flag>[a-z][a-z-]{1,60})[= ])"""
+    r"""(?:'(?P<text>[^']{0,999})'|"(?P<quoted>[^"]{0,999})"|(?P<plain>[^\s,(){}'"]{1,999}))"""
+)
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -35,13 +39,12 @@ def line_span(source: Source, number: int) -> Span:
     return Span(source, number, 1, number, max(len(source.line(number)) + 1, 2))
 
 
-def setting(line: str, key: str) -> str:
-    """Return the value of `key=value`, `'key': value` or `--key value` in a line, without quotes, or nothing."""
-    flag = re.escape(key.replace("_", "-"))
-    found = re.search(
-        rf"""(?:(?<![\w-]){re.escape(key)}['"]?\s{{0,9}}[=:]\s{{0,9}}|--{flag}[=\s]\s{{0,9}})"""
-        r"""(?:'([^']{0,999})'|"([^"]{0,999})"|([^\s,)}'"]{1,999}))""",
-        line,
-    )
-    value = next((group for group in found.groups() if group is not None), "") if found else ""
-    return "" if value in ("None", "null") else value
+def settings_of(line: str) -> dict[str, str]:
+    """Return what a line sets by `key=value`, `'key': value` or `--key value`: key → value, the first of each."""
+    found: dict[str, str] = {}
+    for match in _SETTING.finditer(line):
+        key = match["key"] or match["name"] or match["flag"].replace("-", "_")
+        value = match["text"] or match["quoted"] or match["plain"] or ""
+        if value not in ("None", "null"):
+            found.setdefault(key, value)
+    return found

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from capgraph.diagnostics import Diagnostic, Source, Span
-from capgraph.measurement.readers.log_text import line_span, marked_lines, setting
+from capgraph.measurement.readers.log_text import line_span, marked_lines, settings_of
 from capgraph.measurement.readers.record import MAX_RECORDS, Record, tabulate
 from capgraph.measurement.table import Table
 
@@ -90,7 +90,7 @@ def _reports(source: Source) -> Iterator[Record]:
 def _report(span: Span, texts: Mapping[str, str], arguments: str) -> Record:
     """Return the row of a report, from its names and what stands behind them."""
     record = Record(span)
-    record.text("model", setting(arguments, "model"), "Namespace: model")
+    record.text("model", settings_of(arguments).get("model"), "Namespace: model")
     record.text("engine", _ENGINES.get(texts.get(_BACKEND, "")), _BACKEND)
     for name, column in _NUMBERS.items():
         record.number(column, _number(texts.get(name)), name)

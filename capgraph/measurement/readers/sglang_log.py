@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from capgraph.diagnostics import Diagnostic, Source
-from capgraph.measurement.readers.log_text import line_span, marked_lines, setting
+from capgraph.measurement.readers.log_text import line_span, marked_lines, settings_of
 from capgraph.measurement.readers.record import MAX_RECORDS, Record, tabulate
 from capgraph.measurement.table import Table
 
@@ -41,6 +41,7 @@ _RANK = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d((?: [A-Z]{1,4}\d{1,4}){0,6
 _GB = r"([\d.]{1,20}) ?GB"
 _USED = re.compile(rf"mem usage={_GB}")
 _FREE = re.compile(rf"avail mem={_GB}")
+_POOL_DTYPE = re.compile(r"dtype: ([\w.]{1,40})")
 _POOL = re.compile(rf"KV size:? {_GB}")
 _HALVES = (re.compile(rf"\bK(?: size:)? {_GB}"), re.compile(rf"\bV(?: size:)? {_GB}"))
 _TEXT_SETTINGS = (("model", "model_path"), ("weight_dtype", "quantization"))
@@ -84,13 +85,14 @@ class _Start:
         if "Load weight begin" in line:
             _keep(facts, "before", _found(_FREE, line))
         elif "Load weight end" in line:
-            self.dtype = self.dtype or setting(line, "dtype").removeprefix("torch.").rstrip(".")
+            self.dtype = self.dtype or _plain(settings_of(line).get("dtype", ""))
             used, left = _found(_USED, line), _found(_FREE, line)
             if used is None and left is not None and "before" in facts:
                 used = facts["before"] - left
             _keep(facts, "weights_memory", used)
         elif "KV Cache is allocated" in line:
-            self.kv_dtype = self.kv_dtype or setting(line, "dtype").removeprefix("torch.")
+            named = _POOL_DTYPE.search(line)
+            self.kv_dtype = self.kv_dtype or (_plain(named[1]) if named else "")
             halves = [_found(half, line) for half in _HALVES]
             whole = _found(_POOL, line)
             known = [size for size in halves if size is not None]
@@ -98,8 +100,9 @@ class _Start:
         elif "raph end." in line:
             facts["cuda_graph_memory"] = facts.get("cuda_graph_memory", 0.0) + (_found(_USED, line) or 0.0)
         else:
+            limits = settings_of(line)
             for column, key in _LIMITS:
-                _keep(facts, column, _number(setting(line, key)))
+                _keep(facts, column, _number(limits.get(key, "")))
 
 
 def recognizes(text: str, _name: str) -> bool:
@@ -139,15 +142,16 @@ def _record(source: Source, start: _Start, ranks: list[dict[str, float]]) -> Rec
         values = [facts[name] for facts in ranks if name in facts]
         if values:
             record.number(name, min(values) if name in _LEAST else max(values), field)
+    arguments = settings_of(start.arguments)
     for column, key in _TEXT_SETTINGS:
-        record.text(column, setting(start.arguments, key), key)
+        record.text(column, arguments.get(key), key)
     record.text("weight_dtype", start.dtype, "Load weight end: dtype")
-    cache = setting(start.arguments, "kv_cache_dtype")
+    cache = arguments.get("kv_cache_dtype", "")
     if cache in ("", "auto"):
         record.text("kv_dtype", start.kv_dtype or start.dtype, "KV Cache is allocated: dtype")
     record.text("kv_dtype", cache, "kv_cache_dtype")
     for column, key in _NUMBER_SETTINGS:
-        record.number(column, _number(setting(start.arguments, key)), key)
+        record.number(column, _number(arguments.get(key, "")), key)
     return record
 
 
@@ -160,6 +164,11 @@ def _keep(facts: dict[str, float], name: str, value: float | None) -> None:
 def _found(pattern: re.Pattern[str], line: str) -> float | None:
     found = pattern.search(line)
     return _number(found[1]) if found else None
+
+
+def _plain(dtype: str) -> str:
+    """Return a name without that of its library."""
+    return dtype.removeprefix("torch.").rstrip(".")
 
 
 def _number(text: str) -> float | None:

@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from capgraph.diagnostics import Diagnostic, Source
-from capgraph.measurement.readers.log_text import line_span, marked_lines, setting
+from capgraph.measurement.readers.log_text import line_span, marked_lines, settings_of
 from capgraph.measurement.readers.record import MAX_RECORDS, Record, tabulate
 from capgraph.measurement.table import Table
 
@@ -223,15 +223,14 @@ def _tokens(blocks: float | None, record: Record) -> float | None:
 
 def _add_settings(record: Record, lines: tuple[str, ...]) -> None:
     """Add the engine's arguments; what the engine resolved comes before what was asked for."""
-    for line in lines:
+    for settings in map(settings_of, lines):
         for column, key in _TEXT_SETTINGS:
-            record.text(column, _plain(setting(line, key)), key)
+            record.text(column, _plain(settings.get(key, "")), key)
         for column, key in _NUMBER_SETTINGS:
-            record.number(column, _number(setting(line, key)), key)
-        cache = setting(line, "kv_cache_dtype")
-        record.text(
-            "kv_dtype", _plain(setting(line, "dtype")) if cache == "auto" else cache, "kv_cache_dtype"
-        )
+            record.number(column, _number(settings.get(key, "")), key)
+        cache = settings.get("kv_cache_dtype", "")
+        model = _plain(settings.get("dtype", ""))
+        record.text("kv_dtype", model if cache == "auto" else cache, "kv_cache_dtype")
 
 
 def _plain(dtype: str) -> str:
