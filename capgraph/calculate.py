@@ -48,7 +48,7 @@ def calculate(
     An override's value is None in a lane where the step is calculated.
     """
     if wanted is not None:
-        plan = _of(plan, wanted, overrides)
+        plan = narrowed(plan, wanted, overrides)
     block = _lanes_at_once(plan)
     if size <= block:
         return _calculated(plan, overrides, size)
@@ -61,7 +61,7 @@ def calculate(
     return _joined(parts, block)
 
 
-def _of(plan: Plan, wanted: Iterable[str], overrides: Mapping[str, Override]) -> Plan:
+def narrowed(plan: Plan, wanted: Iterable[str], overrides: Mapping[str, Override]) -> Plan:
     """Return the plan with no more steps than some of them need; what every lane sets needs nothing."""
     given = {name for name, values in overrides.items() if _in_every_lane(values)}
     needed: set[str] = set()

@@ -245,8 +245,18 @@ class FitDecl(Declaration):
         description="Mean absolute error of the prediction against the measurement.", examples=["7.2%"]
     )
     date: Scalar = Field(description="The day of the fit.", examples=["2026-11-30"])
-    data: Scalar = Field(description="The file of measurements.", examples=["evidence/throughput.csv"])
+    data: Scalar = Field(
+        description="The file of measurements, relative to this one.", examples=["evidence/throughput.csv"]
+    )
     sha256: Scalar | None = _key("The SHA-256 of that file.")
+    where: dict[Scalar, Scalar | Texts] = Field(
+        default_factory=dict,
+        description="Only rows whose columns hold one of these texts; all rows when left out.",
+        examples=[{"use": "target"}],
+    )
+    scenario: Scalar | None = _key(
+        "What rows leave unset is as in this scenario; the first when left out.", "base"
+    )
 
 
 class SuspectDecl(Declaration):

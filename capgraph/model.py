@@ -268,7 +268,8 @@ class Column:
 class Fit:
     """Parameters that were fitted to measurements of `of`: fields of a catalog's row, or quantities (`row` is None).
 
-    `parameters` holds the low and high end of each, in its unit; `error` is the mean absolute relative error.
+    `parameters` holds the low and high end of each, in its unit; `error` is the mean absolute relative error; `where`
+    says which rows of the data count, by the texts that columns hold; an empty `scenario` is the first one.
     """
 
     id: str
@@ -281,6 +282,8 @@ class Fit:
     date: str
     data: str
     sha256: str
+    where: Mapping[str, tuple[str, ...]]
+    scenario: str
     origin: Span
 
 

@@ -53,12 +53,14 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "networkx": ("capgraph.graph",),
     "typer": ("capgraph.cli", "capgraph.cli.*"),
     "rich": ("capgraph.cli", "capgraph.cli.*"),
+    "scipy": ("capgraph.measurement.least_squares",),
 }
 
 # A library whose import is slow, and the only modules that may import it when they are imported themselves.
 AT_MODULE_LEVEL_ONLY_IN: dict[str, tuple[str, ...]] = {
     "weasyprint": ("capgraph.emit.*",),
     "openpyxl": ("capgraph.emit.*",),
+    "scipy": (),
 }
 
 

@@ -37,6 +37,10 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Set a quantity in every scenario shown."),
 ]
+RowsOption = Annotated[
+    list[str] | None,
+    typer.Option("--rows", metavar="COLUMN=TEXT", help="Only rows whose column holds it; may be repeated."),
+]
 
 
 def _show_version(asked: bool) -> None:
@@ -152,12 +156,82 @@ def backtest(
         str | None, typer.Option("--scenario", "-s", help="What rows leave unset is as here [the first].")
     ] = None,
     settings: SetOption = None,
+    rows: RowsOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every row.")] = False,
 ) -> None:
     """Hold predictions against measurements: errors as a whole and by group, and the rows furthest off."""
     from capgraph.cli.measure import run_backtest
 
-    run_backtest(plan, data, scenario, settings or [], by or [], as_json, context.obj)
+    run_backtest(plan, data, scenario, settings or [], rows or [], by or [], as_json, context.obj)
+
+
+@app.command()
+def calibrate(
+    context: typer.Context,
+    plan: PlanArgument = None,
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DATA]", help="A CSV or a benchmark's result [the model's `evidence:`]."),
+    ] = None,
+    fit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fit", metavar="NAME,…", help="What is fitted: quantities, or choice.field of catalog rows."
+        ),
+    ] = None,
+    of: Annotated[
+        str | None,
+        typer.Option("--of", metavar="QUANTITY", help="The measurements [the only ones there are]."),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="COLUMN,…", help="One set of values a group [the rows that hold them]."),
+    ] = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option("--leave-out", metavar="COLUMN,…", help="Errors on each group, fitted without it."),
+    ] = None,
+    rows: RowsOption = None,
+    scenario: Annotated[
+        str | None, typer.Option("--scenario", "-s", help="What rows leave unset is as here [the first].")
+    ] = None,
+    settings: SetOption = None,
+    folds: Annotated[int, typer.Option(min=2, max=100, help="Parts of the cross-validation.")] = 5,
+    refit: Annotated[
+        bool,
+        typer.Option("--refit", help="Fit what the model's `fits:` say; exit with 1 if other values ship."),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the values as a plan, dated as the reports are."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Fit parameters to measurements within their limits, and say how far to trust them."""
+    from capgraph.cli.calibrate import Asked, run_calibrate, run_refit
+
+    if refit:
+        if data or fit or of or by or leave_out or rows or scenario or settings:
+            raise typer.BadParameter("takes what it needs from the model's `fits:`", param_hint="--refit")
+        run_refit(plan, folds, output, as_json, context.obj)
+        return
+    asked = Asked(
+        _names(fit),
+        of,
+        _names(by),
+        _names(leave_out),
+        tuple(rows or ()),
+        scenario,
+        tuple(settings or ()),
+        folds,
+    )
+    run_calibrate(plan, data, asked, output, as_json, context.obj)
+
+
+def _names(texts: list[str] | None) -> tuple[str, ...]:
+    return tuple(name for text in texts or () for name in map(str.strip, text.split(",")) if name)
 
 
 @app.command()

@@ -18,7 +18,7 @@ from capgraph.cli.session import Settings, chosen_scenarios, chosen_settings, de
 from capgraph.diagnostics import Diagnostic, did_you_mean, has_errors, known_names
 from capgraph.findings import Backtest, Errors
 from capgraph.measurement.data import Data
-from capgraph.model import Value
+from capgraph.model import Choose, Value
 from capgraph.notation import NARROW_SPACE, show_number
 from capgraph.plan import Plan
 
@@ -45,6 +45,7 @@ def run_backtest(
     file: Path | None,
     scenario: str | None,
     texts: Sequence[str],
+    rows: Sequence[str],
     by: Sequence[str],
     as_json: bool,
     settings: Settings,
@@ -53,19 +54,16 @@ def run_backtest(
     from capgraph.measurement.backtest import backtest
 
     if file is None:
-        argument, file = _lone_argument(argument)
+        argument, file = lone_argument(argument)
     plan = load(argument, settings)
     asked = [scenario] if scenario else [next(iter(plan.model.scenarios))]
     (selected,) = chosen_scenarios(plan, asked, settings)
     changes = chosen_settings(plan, texts, settings)
-    files = [file] if file else [Path(name) for name in plan.model.evidence]
-    if not files:
-        message = "no file of measurements is named, and the model has no `evidence:`"
-        stop((Diagnostic("CG801", message, None, "write `capgraph backtest PLAN data.csv`"),), settings, 2)
+    where = chosen_rows(rows, settings)
     made: list[Backtest] = []
-    for item in files:
-        data = load_data(plan, item, changes, settings)
-        _check_groups(by, data, settings)
+    for item in files_of(plan, file, "backtest", settings):
+        data = select_rows(plan, selected, load_data(plan, item, changes, settings), where, settings)
+        check_columns(by, (*data.settings, *data.labels), settings)
         result, found = backtest(plan, selected, data, by)
         if result is None:
             stop(found, settings)
@@ -80,20 +78,62 @@ def run_backtest(
         _print(plan, argument, result)
 
 
-def _lone_argument(argument: str | None) -> tuple[str | None, Path | None]:
+def lone_argument(argument: str | None) -> tuple[str | None, Path | None]:
     """Tell a file of measurements from a plan where only one of them is given."""
     if argument is not None and Path(argument).is_file() and Path(argument).suffix not in (".yaml", ".yml"):
         return None, Path(argument)
     return argument, None
 
 
-def _check_groups(by: Sequence[str], data: Data, settings: Settings) -> None:
-    known = (*data.settings, *data.labels)
-    wrong = next((name for name in by if name not in known), None)
+def files_of(plan: Plan, file: Path | None, command: str, settings: Settings) -> tuple[Path, ...]:
+    """Return the file of measurements that is named, else those of the model."""
+    files = (file,) if file else tuple(Path(name) for name in plan.model.evidence)
+    if not files:
+        message = "no file of measurements is named, and the model has no `evidence:`"
+        stop((Diagnostic("CG801", message, None, f"write `capgraph {command} PLAN data.csv`"),), settings, 2)
+    return files
+
+
+def check_columns(asked: Sequence[str], known: Sequence[str], settings: Settings) -> None:
+    """End the process with 2 where a column is asked for that there is not."""
+    wrong = next((name for name in asked if name not in known), None)
     if wrong is not None:
         way_out = did_you_mean(wrong, known) or f"columns: {known_names(known)}"
-        message = f"`{wrong}` is no column that rows could be grouped by"
+        message = f"`{wrong}` is no column that rows could be told apart by"
         stop((Diagnostic("CG803", message, None, way_out),), settings, 2)
+
+
+def chosen_rows(asked: Sequence[str], settings: Settings) -> dict[str, tuple[str, ...]]:
+    """Read `--rows column=text`; a column that is named again may hold either text."""
+    made: dict[str, tuple[str, ...]] = {}
+    for item in asked:
+        name, equals, text = (part.strip() for part in item.partition("="))
+        if not equals:
+            told = Diagnostic("CG801", f"`{item}` says not which rows", None, "write `--rows column=text`")
+            stop((told,), settings, 2)
+        made[name] = (*made.get(name, ()), text)
+    return made
+
+
+def select_rows(
+    plan: Plan, scenario: str, data: Data, where: Mapping[str, Sequence[str]], settings: Settings
+) -> Data:
+    """Return the rows that are asked for; none at all end the process with 2."""
+    from capgraph.measurement.backtest import select
+
+    check_columns(tuple(where), columns_of(plan, data), settings)
+    chosen = select(plan, scenario, data, where)
+    if not chosen.size:
+        asked = " and ".join(f"{name}={'|'.join(texts)}" for name, texts in where.items())
+        told = Diagnostic("CG816", f"no row of {data.source.name} has {asked}", None, "look at the column")
+        stop((told,), settings, 2)
+    return chosen
+
+
+def columns_of(plan: Plan, data: Data) -> tuple[str, ...]:
+    """Return what rows can be told apart by: what they set, labels, and the choices of the model."""
+    choices = (name for name, item in plan.model.quantities.items() if isinstance(item.definition, Choose))
+    return tuple(dict.fromkeys((*data.labels, *data.settings, *choices)))
 
 
 def _print(plan: Plan, argument: str | None, made: Backtest) -> None:
@@ -106,23 +146,27 @@ def _print(plan: Plan, argument: str | None, made: Backtest) -> None:
     for name, errors in made.errors.items():
         if not errors.count:
             continue
-        lines.append((f"{quantities[name].label}  [{name}]", *_shown(errors)))
+        lines.append((f"{quantities[name].label}  [{name}]", *shown_errors(errors)))
         for column, groups in made.groups.items():
             parts = {group: own[name] for group, own in groups.items() if name in own}
             if len(parts) > 1:
                 lines.append((f"  by {column}", *[""] * 5))
-                lines.extend((f"    {group or '(none)'}", *_shown(item)) for group, item in parts.items())
-    _print_table([head, *lines])
+                lines.extend(
+                    (f"    {group or '(none)'}", *shown_errors(item)) for group, item in parts.items()
+                )
+    print_table([head, *lines])
     for name in made.comparisons:
         _print_worst(plan, argument, made, name)
 
 
-def _shown(errors: Errors) -> tuple[str, ...]:
+def shown_errors(errors: Errors) -> tuple[str, ...]:
+    """Return count, mean, median, 90th percentile and bias as people read them."""
     sizes = (errors.mean, errors.median, errors.p90)
     return (f"{errors.count:,}", *(f"{100 * size:.1f}%" for size in sizes), f"{100 * errors.bias:+.1f}%")
 
 
-def _print_table(lines: Sequence[Sequence[str]]) -> None:
+def print_table(lines: Sequence[Sequence[str]]) -> None:
+    """Print lines of equally many cells, the first to the left and the others to the right of their columns."""
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     for line in lines:
         cells = (text.rjust(width) for text, width in zip(line[1:], widths[1:], strict=True))
@@ -166,10 +210,10 @@ def _json(plan: Plan, made: Sequence[Backtest]) -> str:
                 "quantities": {
                     name: {
                         "unit": units[name],
-                        **_record(item.errors[name]),
+                        **error_record(item.errors[name]),
                         "groups": {
                             column: {
-                                group: _record(own[name]) for group, own in groups.items() if name in own
+                                group: error_record(own[name]) for group, own in groups.items() if name in own
                             }
                             for column, groups in item.groups.items()
                         },
@@ -184,7 +228,8 @@ def _json(plan: Plan, made: Sequence[Backtest]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
 
 
-def _record(errors: Errors) -> dict[str, float | int | None]:
+def error_record(errors: Errors) -> dict[str, float | int | None]:
+    """Return error statistics for programs; of no rows there are none."""
     sizes = {"mean": errors.mean, "median": errors.median, "p90": errors.p90, "bias": errors.bias}
     return {"count": errors.count, **{name: size if errors.count else None for name, size in sizes.items()}}
 

@@ -94,6 +94,23 @@ def column_of(plan: Plan, data: Data, name: str) -> tuple[str, ...]:
     return tuple("" if value is None else _text(value) for value in data.settings[name])
 
 
+def texts_of(plan: Plan, scenario: str, data: Data, name: str) -> tuple[str, ...]:
+    """Return a label, what rows set, or the option that a choice takes in each row, whoever sets it."""
+    quantity = plan.model.quantities.get(name)
+    if quantity is None or not isinstance(quantity.definition, Choose):
+        return column_of(plan, data, name)
+    return tuple(map(str, calculate(plan, overrides(plan, scenario, data), data.size, (name,)).values[name]))
+
+
+def select(plan: Plan, scenario: str, data: Data, where: Mapping[str, Sequence[str]]) -> Data:
+    """Return the rows in which each column that is named holds one of its texts."""
+    kept = set(range(data.size))
+    for name, texts in where.items():
+        own = texts_of(plan, scenario, data, name)
+        kept = {row for row in kept if own[row] in texts}
+    return data.only(sorted(kept)) if where else data
+
+
 def _settings(data: Data) -> tuple[tuple[str, ...], ...]:
     """Return what each row sets, as a person writes it after `--set`."""
     made: list[list[str]] = [[] for _ in range(data.size)]

@@ -7,18 +7,27 @@ Invariant: what the data cannot support is told and keeps its value; every error
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capgraph.diagnostics import Diagnostic
 from capgraph.findings import Comparison, Errors
-from capgraph.measurement.backtest import column_of, errors_of
+from capgraph.measurement.backtest import errors_of, texts_of
 from capgraph.measurement.data import Data
-from capgraph.measurement.least_squares import SINGULAR, Axis, Numbers, Solution, rounded, shares, solve
+from capgraph.measurement.least_squares import (
+    SINGULAR,
+    Axis,
+    Numbers,
+    Predict,
+    Solution,
+    rounded,
+    shares,
+    solve,
+)
 from capgraph.measurement.parameters import Parameter, Predictor
-from capgraph.model import Choose
 from capgraph.plan import Plan
 
 FOLDS = 5
@@ -129,9 +138,8 @@ class _Work:
         groups = [self._group(name, rows) for name, rows in members.items()]
         fitted = [group for group in groups if group.solution is not None]
         if not fitted:
-            told = f"nothing could be fitted to {self.data.source.name}"
-            way_out = "fit fewer parameters, or measure more rows; see the warnings"
-            self.found.append(Diagnostic("CG820", told, None, way_out))
+            # Nothing else is left to be shown: what stood in the way of each group is why.
+            self.found = [replace(item, severity="error") for item in self.found] or [self._no_rows()]
             return None
         before, after, folds = self.predictor.before.copy(), self.predictor.before.copy(), self._nothing()
         for group in fitted:
@@ -157,20 +165,18 @@ class _Work:
             left_out,
         )
 
+    def _no_rows(self) -> Diagnostic:
+        message = f"no row of {self.data.source.name} has both a measurement and a prediction of `{self.of}`"
+        return Diagnostic("CG816", message, None, "`capgraph backtest` says what is wrong with the rows")
+
     def _members(self, by: tuple[str, ...]) -> dict[str, NDArray[np.intp]]:
         """Return the rows of each group that can be compared, in the order of the groups' names."""
-        texts = [self._texts(name) for name in by]
+        texts = [texts_of(self.plan, self.scenario, self.data, name) for name in by]
         usable = np.flatnonzero(self.predictor.usable & np.isfinite(self.measured))
         members: dict[str, list[int]] = {}
         for row in usable:
             members.setdefault(", ".join(own[row] or "(none)" for own in texts), []).append(int(row))
         return {name: np.array(members[name]) for name in sorted(members)}
-
-    def _texts(self, name: str) -> Sequence[str]:
-        quantity = self.plan.model.quantities.get(name)
-        if quantity is not None and isinstance(quantity.definition, Choose):
-            return self.predictor.choices(name)
-        return column_of(self.plan, self.data, name)
 
     def _group(self, name: str, rows: NDArray[np.intp]) -> _Group:
         """Fit a group, with as many of the parameters as its rows can tell of."""
@@ -226,7 +232,10 @@ class _Work:
         alike = self._alike(names, found)
         for pair in alike or (["the parameters"] if found.condition > COLLINEAR else []):
             self._warn(
-                group.name, "CG825", f"{pair} can hardly be told apart", "fix one of them, or measure rows that do"
+                group.name,
+                "CG825",
+                f"{pair} can hardly be told apart",
+                "fix one of them, or measure rows that do",
             )
         for name, value, error, at_limit in zip(
             names, found.values, found.errors, found.at_limit, strict=True
@@ -241,8 +250,7 @@ class _Work:
     def _alike(self, names: Sequence[str], found: Solution) -> list[str]:
         return [
             f"`{names[one]}` and `{names[other]}` (correlation {found.correlation[one, other]:+.3f})"
-            for one in range(len(names))
-            for other in range(one + 1, len(names))
+            for one, other in combinations(range(len(names)), 2)
             if abs(found.correlation[one, other]) >= ALIKE
         ]
 
@@ -252,7 +260,7 @@ class _Work:
 
     def _left_out(self, column: str, groups: Sequence[_Group]) -> Mapping[str, Errors]:
         """Return the errors on each group of a column when its rows have no part in the fit; the last is of all."""
-        texts = np.array(self._texts(column), dtype=object)
+        texts = np.array(texts_of(self.plan, self.scenario, self.data, column), dtype=object)
         predicted = self._nothing()
         for number, group in enumerate(groups, 1):
             own = texts[group.rows]
@@ -262,9 +270,9 @@ class _Work:
                 predicted[group.rows[out]] = group.without(out)
         every = np.concatenate([group.rows for group in groups])
         names = sorted(set(texts[every].tolist()))
-        return {
-            name or "(none)": self._errors(predicted, every[texts[every] == name]) for name in names
-        } | {WHOLE: self._errors(predicted, every)}
+        return {name or "(none)": self._errors(predicted, every[texts[every] == name]) for name in names} | {
+            WHOLE: self._errors(predicted, every)
+        }
 
     def _nothing(self) -> Numbers:
         return np.full(self.data.size, np.nan)
@@ -274,10 +282,9 @@ class _Work:
         return errors_of(pair)
 
     def _told(self, group: _Group, before: Numbers, after: Numbers, folds: Numbers) -> GroupFit:
-        errors = (self._errors(predicted, group.rows) for predicted in (before, after, folds))
-        return GroupFit(
-            group.name, int(group.rows.size), *errors, self._estimates(group), self._correlation(group)
-        )
+        first, then, out = (self._errors(predicted, group.rows) for predicted in (before, after, folds))
+        told = (self._estimates(group), self._correlation(group))
+        return GroupFit(group.name, int(group.rows.size), first, then, out, *told)
 
     def _estimates(self, group: _Group) -> Mapping[str, Estimate]:
         if group.solution is None:
@@ -299,13 +306,15 @@ class _Work:
         return made
 
     def _correlation(self, group: _Group) -> Mapping[tuple[str, str], float]:
+        """Return the correlation of each pair, without parameters at their limits: those are given."""
         if group.solution is None:
             return {}
-        names, found = [self.fit[number].id for number in group.free], group.found
+        found = group.found
+        free = [place for place, at_limit in enumerate(found.at_limit) if not at_limit]
+        names = [self.fit[number].id for number in group.free]
         return {
             (names[one], names[other]): float(found.correlation[one, other])
-            for one in range(len(names))
-            for other in range(one + 1, len(names))
+            for one, other in combinations(free, 2)
         }
 
 
@@ -340,7 +349,8 @@ class _Group:
 
     def predict(self, values: Numbers) -> Numbers:
         """Return the predictions of all rows with some values of the free parameters."""
-        return self._predict(self.rows)(values[None, :])[0]
+        (predicted,) = self._predict(self.rows)(values[None, :])
+        return np.asarray(predicted)
 
     def without(self, out: NDArray[np.intp]) -> Numbers:
         """Return predictions of some rows, by number, from a fit to the others; nan where those are too few."""
@@ -350,7 +360,8 @@ class _Group:
         starts = self.starts.copy()
         starts[list(self.free)] = self.values
         made = solve(self._predict(self.rows[kept]), self.measured[kept], self._axes(starts), starts=1)
-        return self._predict(self.rows[out])(made.values[None, :])[0]
+        (predicted,) = self._predict(self.rows[out])(made.values[None, :])
+        return np.asarray(predicted)
 
     def _axes(self, starts: Numbers) -> tuple[Axis, ...]:
         fit = self.predictor.fit
@@ -358,7 +369,7 @@ class _Group:
             fit[number].axis(float(self.starts[number])).at(float(starts[number])) for number in self.free
         )
 
-    def _predict(self, rows: NDArray[np.intp]) -> Callable[[Numbers], Numbers]:
+    def _predict(self, rows: NDArray[np.intp]) -> Predict:
         def predict(values: Numbers) -> Numbers:
             whole = np.tile(self.starts, (len(values), 1))
             whole[:, list(self.free)] = values

@@ -22,7 +22,7 @@ TOLERATED = 0.1
 STEP = 1e-6
 NO_PREDICTION = 20.0
 """The logarithm of the error where parameters give no prediction above zero: far beyond any that do."""
-AT_LIMIT = 1e-4
+AT_LIMIT = 1e-5
 SINGULAR = 1e4
 """Beyond this condition number of the scaled derivatives there is no solution, but a line of them."""
 CONFIDENCE = 0.95
@@ -164,6 +164,7 @@ def _judged(
     low, high = _bounds(axes)
     near = AT_LIMIT * np.minimum(1.0, high - low)
     at_limit = (place - low < near) | (high - place < near)
+    place = np.where(place - low < near, low, np.where(high - place < near, high, place))
     still = np.linalg.norm(jacobian, axis=0) < 1e-7
     free = ~(at_limit | still)
     covariance, condition = _covariance(residuals, jacobian[:, free])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from capgraph.calculate import Override, calculate
+from capgraph.calculate import Override, calculate, narrowed
 from capgraph.diagnostics import Diagnostic, did_you_mean, known_names
 from capgraph.expression import Array
 from capgraph.graph import cone, reached
@@ -44,7 +44,9 @@ class Parameter:
         """Return the limits for a fit that starts at a value; where the model states none, the value's own sign."""
         guess = start if np.isfinite(start) and start else 1.0
         ends = sorted((guess / ANYWHERE, guess * ANYWHERE))
-        low, high = (end if own is None else own for own, end in zip((self.low, self.high), ends, strict=True))
+        low, high = (
+            end if own is None else own for own, end in zip((self.low, self.high), ends, strict=True)
+        )
         if not np.isfinite(start):
             start = float(np.sqrt(low * high)) if low > 0 else (low + high) / 2
         return Axis(low, high, min(max(start, low), high))
@@ -54,24 +56,24 @@ def parameters(
     plan: Plan, scenario: str, data: Data, names: Sequence[str], of: str
 ) -> tuple[tuple[Parameter, ...], tuple[Diagnostic, ...]]:
     """Read the names of what is to be fitted to a quantity."""
-    made, found = [], []
-    for name in dict.fromkeys(names):
-        item = _parameter(plan, scenario, data, name, of)
-        (found if isinstance(item, Diagnostic) else made).append(item)  # type: ignore[attr-defined]
-    return tuple(made), tuple(found)
+    made = [_parameter(plan, scenario, data, name, of) for name in dict.fromkeys(names)]
+    wrong = tuple(item for item in made if isinstance(item, Diagnostic))
+    return tuple(item for item in made if isinstance(item, Parameter)), wrong
 
 
 def _parameter(plan: Plan, scenario: str, data: Data, name: str, of: str) -> Parameter | Diagnostic:
-    quantity, needed = plan.model.quantities.get(name), _needed(plan, of)
+    quantity, numbers = plan.model.quantities.get(name), needed(plan, of)
     if quantity is None or quantity.unit is None:
-        state = "is no number" if quantity is not None else "is no quantity and no `choice.field` of a formula"
-        way_out = did_you_mean(name, needed) or f"numbers that `{of}` needs: {known_names(needed)}"
+        state = (
+            "is no number" if quantity is not None else "is no quantity and no `choice.field` of a formula"
+        )
+        way_out = did_you_mean(name, numbers) or f"numbers that `{of}` needs: {known_names(numbers)}"
         return Diagnostic("CG820", f"`{name}` cannot be fitted: it {state}", None, way_out)
-    if name not in needed:
+    if name not in numbers:
         message = f"`{name}` cannot be fitted to measurements of `{of}`, which does not need it"
-        return Diagnostic("CG820", message, None, f"numbers that it needs: {known_names(needed)}")
+        return Diagnostic("CG820", message, None, f"numbers that it needs: {known_names(numbers)}")
     for given, where in (
-        (data.settings, f"{data.source.name} or --set"),
+        (data.settings, f"each row of {data.source.name}"),
         (plan.model.scenarios[scenario].settings, f"the scenario `{scenario}`"),
     ):
         if name in given:
@@ -80,10 +82,12 @@ def _parameter(plan: Plan, scenario: str, data: Data, name: str, of: str) -> Par
     return _limited(plan, quantity)
 
 
-def _needed(plan: Plan, of: str) -> tuple[str, ...]:
+def needed(plan: Plan, of: str) -> tuple[str, ...]:
     """Return the numbers that a quantity is calculated from."""
     steps = reached(plan.uses, (of,)) - {of}
-    return tuple(name for name, item in plan.model.quantities.items() if name in steps and item.unit is not None)
+    return tuple(
+        name for name, item in plan.model.quantities.items() if name in steps and item.unit is not None
+    )
 
 
 def _limited(plan: Plan, quantity: Quantity) -> Parameter:
@@ -118,6 +122,8 @@ class Predictor:
     """Which rows have a prediction, if need be with parameters in the middle of their limits."""
     fixed: dict[str, Array] = field(init=False)
     """The columns that stay: what rows set, and the steps that move with no parameter but are read by one that does."""
+    narrow: Plan = field(init=False)
+    """The plan with no more steps than a prediction needs."""
     own: Mapping[str, Array] = field(init=False)
     """The parameters and choices of each row as the model has them."""
 
@@ -147,6 +153,7 @@ class Predictor:
         swept = any(steps & set(table.steps) for table in plan.sweeps.values())
         given = {name: _array(values) for name, values in self.given.items() if swept or name in steps}
         self.fixed = given if swept else {**given, **{name: columns.values[name] for name in read}}
+        self.narrow = narrowed(plan, (self.of,), {**self.fixed, **starts})
 
     def predict(self, values: Numbers, rows: NDArray[np.intp]) -> Numbers:
         """Return predictions. Shapes: (sets, parameters) and (rows,) → (sets, rows); nan where there is none."""
@@ -155,7 +162,7 @@ class Predictor:
         made: dict[str, Override] = {name: column[lanes] for name, column in self.fixed.items()}
         for number, item in enumerate(self.fit):
             made[item.id] = values[:, number].repeat(rows.size)
-        columns = calculate(self.plan, made, lanes.size, (self.of,))
+        columns = calculate(self.narrow, made, lanes.size)
         return np.asarray(columns.values[self.of], dtype=float).reshape(sets, rows.size)
 
     def starts(self, rows: NDArray[np.intp]) -> Numbers:
@@ -190,18 +197,10 @@ class Predictor:
             [moves[np.array(owners) == number].any(axis=0) for number in range(len(self.fit))]
         ).T.reshape(rows.size, len(self.fit))
 
-    def choices(self, name: str) -> tuple[str, ...]:
-        """Return the option that a choice takes in each row."""
-        if name in self.own:
-            return tuple(map(str, self.own[name]))
-        return tuple(map(str, calculate(self.plan, self.given, self.data.size, (name,)).values[name]))
-
     def options(self, rows: NDArray[np.intp]) -> Mapping[str, tuple[str, ...]]:
         """Return the options that some rows take, for each choice whose row holds a parameter."""
         names = dict.fromkeys(item.choice for item in self.fit if item.choice is not None)
-        return {
-            name: tuple(dict.fromkeys(str(option) for option in self.own[name][rows])) for name in names
-        }
+        return {name: tuple(dict.fromkeys(str(option) for option in self.own[name][rows])) for name in names}
 
 
 def _array(values: Override) -> Array:

@@ -7,7 +7,7 @@ Invariant: a column sets or measures one quantity; a fit names parameters that e
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from capgraph.declarations import ColumnDecl, FitDecl
 from capgraph.diagnostics import did_you_mean, known_names
@@ -76,10 +76,14 @@ def _fits_field(by: Scalar | None, quantity: Quantity, scope: Scope) -> bool:
     return scope.known(by, (*texts, "name"), "text field", "CG402")
 
 
-def resolve_fits(declared: Mapping[Scalar, FitDecl], scope: Scope) -> dict[str, Fit]:
+def resolve_fits(
+    declared: Mapping[Scalar, FitDecl], scenarios: Collection[str], scope: Scope
+) -> dict[str, Fit]:
     """Bind each fit."""
     made = {}
     for name, decl in declared.items():
+        if decl.scenario is not None:
+            scope.known(decl.scenario, scenarios, "scenario", "CG305")
         fit = _fit(name, decl, scope)
         if fit is not None:
             made[str(name)] = fit
@@ -110,7 +114,15 @@ def _fit(name: Scalar, decl: FitDecl, scope: Scope) -> Fit | None:
         return None
     catalog, row = (str(decl.catalog), str(decl.row)) if decl.row is not None else (None, None)
     told = (str(decl.date), str(decl.data), str(decl.sha256 or ""))
-    return Fit(str(name), str(decl.of), catalog, row, parameters, int(rows), error, *told, name.span)
+    where = {str(key): _texts(value) for key, value in decl.where.items()}
+    return Fit(
+        str(name), str(decl.of), catalog, row, parameters, int(rows), error, *told, where, str(decl.scenario or ""),
+        name.span,
+    )  # fmt: skip
+
+
+def _texts(value: Scalar | tuple[Scalar, ...]) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
 
 
 def _holders(name: Scalar, decl: FitDecl, scope: Scope) -> Mapping[str, Quantity | Field]:

@@ -47,7 +47,7 @@ def resolve(joined: Joined) -> tuple[Model | None, tuple[Diagnostic, ...]]:
     levers = resolve_levers(joined, scope)
     charts = resolve_charts(joined, scope)
     decision = resolve_decision(joined.decision, _first_place(joined), scope)
-    columns, fits = resolve_columns(joined.measurements, scope), resolve_fits(joined.fits, scope)
+    columns, fits = resolve_columns(joined.measurements, scope), resolve_fits(joined.fits, scenarios, scope)
     suspects = resolve_suspects(joined, scope)
     evidence = tuple(str(Path(name.span.source.path).parent / name) for name in joined.evidence)
     key_figures = tuple(
