@@ -90,6 +90,7 @@ class FieldDecl(Declaration):
     unit: Scalar | None = _key("The unit of the field's numbers.", "GiB/GPU", "USD/GPU-hour")
     type: Literal["number", "text", "yes/no"] | None = _key("What the field holds; a number when left out.")
     range: tuple[Scalar, Scalar] | None = _key("`[low, high]`: a row's number outside it is an error.")
+    default: Scalar | None = _key("What holds for a row that does not give this field.", 0)
 
 
 RowDecl = Annotated[

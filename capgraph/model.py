@@ -99,7 +99,9 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column of a catalog. `kind` says what its cells hold; only a number has a unit."""
+    """A column of a catalog. `kind` says what its cells hold; only a number has a unit.
+
+    `default` stands in the rows that do not give the field."""
 
     id: str
     label: str
@@ -107,6 +109,7 @@ class Field:
     unit: Unit | None
     limits: Limits
     origin: Span
+    default: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

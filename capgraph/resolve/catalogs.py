@@ -1,12 +1,13 @@
 """Catalog declarations → catalogs: fields with units, rows with numbers in them.
 
 In: `Joined.catalogs` → Out: catalogs in the scope.
-Invariant: a row holds only fields of its catalog; a field it lacks is absent.
+Invariant: a row holds only fields of its catalog; a field it lacks has its default, or is absent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from capgraph.declarations import CatalogDecl, FieldDecl, RowDecl
 from capgraph.diagnostics import did_you_mean, known_names
@@ -78,11 +79,12 @@ def _field(name: Scalar, decl: FieldDecl, scope: Scope) -> Field | None:
     if kind == "number" and unit is None:
         return None
     limits = scope.limits(decl.range, None, None, unit)
-    return Field(str(name), str(decl.label or _titled(name)), kind, unit, limits, name.span)
+    field = Field(str(name), str(decl.label or _titled(name)), kind, unit, limits, name.span)
+    return field if decl.default is None else replace(field, default=_cell(decl.default, field, scope))
 
 
 def _row(row_id: Scalar, cells: RowDecl, fields: Mapping[str, Field], decl: CatalogDecl, scope: Scope) -> Row:
-    values: dict[str, Value] = {}
+    values = {field.id: field.default for field in fields.values() if field.default is not None}
     for key, cell in cells.items():
         if key in ROW_KEYS or cell is None:
             continue
