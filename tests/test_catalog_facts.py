@@ -19,7 +19,7 @@ LAST_READ = datetime.date(2026, 11, 30)
 GIB = 2.0**30
 BYTES = {"B": 1.0, "MiB": 2.0**20, "GiB": GIB, "GB": 1e9}
 COMMON_KEYS = {"name", "source", "as_of", "note", "unverified"}
-LEAST_ROWS = {"gpus": 40, "models": 70, "formats": 10, "gpu_prices": 150, "api_prices": 90}
+LEAST_ROWS = {"gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 150, "api_prices": 90}
 
 Row = dict[str, Any]
 
@@ -39,6 +39,8 @@ def _number(value: int | float | str, unit: str) -> float:
     """Return a field's value in its unit; only memory is ever written in another one."""
     if not isinstance(value, str):
         return float(value)
+    if value.endswith("%"):
+        return float(value[:-1]) / 100
     amount, written = value.split()
     size, basis = written.split("/")
     assert unit == f"GiB/{basis}"
@@ -127,39 +129,54 @@ models:
   llama-3.1-8b:
     {parameters: 8030261248, active_parameters: 8030261248, layers: 32, hidden_size: 4096,
      attention_heads: 32, kv_heads: 8, head_dim: 128, vocabulary: 128256, full_layers: 32,
-     window_layers: 0, linear_layers: 0, experts: 0, experts_per_token: 0, context_limit: 131072}
+     window_layers: 0, linear_layers: 0, mlp_width: 14336, experts: 0, experts_per_token: 0,
+     context_limit: 131072}
   llama-3.1-70b:
     {parameters: 70553706496, active_parameters: 70553706496, layers: 80, hidden_size: 8192,
      attention_heads: 64, kv_heads: 8, head_dim: 128, vocabulary: 128256, full_layers: 80,
-     window_layers: 0, linear_layers: 0, experts: 0, experts_per_token: 0, context_limit: 131072}
+     window_layers: 0, linear_layers: 0, mlp_width: 28672, experts: 0, experts_per_token: 0,
+     context_limit: 131072}
   qwen3-32b:
     {parameters: 32762123264, active_parameters: 32762123264, layers: 64, hidden_size: 5120,
      attention_heads: 64, kv_heads: 8, head_dim: 128, vocabulary: 151936, full_layers: 64,
-     window_layers: 0, linear_layers: 0, experts: 0, experts_per_token: 0, context_limit: 40960}
+     window_layers: 0, linear_layers: 0, mlp_width: 25600, experts: 0, experts_per_token: 0,
+     context_limit: 40960}
   mixtral-8x7b:
     {parameters: 46702792704, active_parameters: 12879925248, layers: 32, hidden_size: 4096,
      attention_heads: 32, kv_heads: 8, head_dim: 128, vocabulary: 32000, full_layers: 32,
-     window_layers: 0, linear_layers: 0, experts: 8, experts_per_token: 2, context_limit: 32768}
+     window_layers: 0, linear_layers: 0, expert_width: 14336, experts: 8, experts_per_token: 2,
+     context_limit: 32768}
   deepseek-v3:
     {parameters: 671026419200, active_parameters: 37552297472, layers: 61, hidden_size: 7168,
      attention_heads: 128, kv_heads: 128, head_dim: 192, vocabulary: 129280, kv_lora_rank: 512,
-     rope_dim: 64, full_layers: 61, window_layers: 0, linear_layers: 0, experts: 256,
+     rope_dim: 64, full_layers: 61, window_layers: 0, linear_layers: 0, mlp_width: 18432,
+     expert_width: 2048, experts: 256,
      experts_per_token: 8, context_limit: 131072}
   gpt-oss-120b:
     {parameters: 116829156672, active_parameters: 5711982912, layers: 36, hidden_size: 2880,
      attention_heads: 64, kv_heads: 8, head_dim: 64, vocabulary: 201088, full_layers: 18,
-     window_layers: 18, window: 128, linear_layers: 0, experts: 128, experts_per_token: 4,
-     context_limit: 131072}
+     window_layers: 18, window: 128, linear_layers: 0, expert_width: 2880, experts: 128,
+     experts_per_token: 4, context_limit: 131072}
   gemma-3-27b:
-    {parameters: 27432406640, active_parameters: 27009346304, layers: 62, hidden_size: 5376,
+    {parameters: 27009346304, active_parameters: 27009346304, layers: 62, hidden_size: 5376,
      attention_heads: 32, kv_heads: 16, head_dim: 128, vocabulary: 262208, full_layers: 10,
-     window_layers: 52, window: 1024, linear_layers: 0, experts: 0, experts_per_token: 0,
-     context_limit: 131072}
+     window_layers: 52, window: 1024, linear_layers: 0, mlp_width: 21504, vision_parameters: 423060336,
+     experts: 0, experts_per_token: 0, context_limit: 131072}
+  qwen3.5-27b:
+    {parameters: 26895998464, active_parameters: 26895998464, layers: 64, hidden_size: 5120,
+     attention_heads: 24, kv_heads: 4, head_dim: 256, vocabulary: 248320, full_layers: 16,
+     window_layers: 0, linear_layers: 48, mlp_width: 17408, state_elements: 786432, conv_elements: 30720,
+     vision_parameters: 460000000, vision_peak: 3.4, experts: 0, experts_per_token: 0,
+     context_limit: 262144}
 formats:
   bf16: {bytes_per_parameter: 2, bytes_per_element: 2}
-  mxfp4: {bytes_per_parameter: 0.53125}
+  mxfp4: {bytes_per_parameter: 0.53125, padding: 256}
   nvfp4: {bytes_per_parameter: 0.5625, bytes_per_element: 0.5625}
   q8-0: {bytes_per_parameter: 1.0625, bytes_per_element: 1.0625}
+engines:
+  vllm-0.19:
+    {memory_fraction: 0.90, logits_bytes: 14.5, runtime_alone: 0.25, runtime_linked: 2.1, graphs: 0,
+     block: 16, group_ratio: 1.5, state_blocks: 1}
 gpu_prices:
   aws-p5-48xlarge-on-demand-us-east-1: {price: 6.88, gpus_per_instance: 8}
   azure-nd96isr-h100-v5-on-demand-eastus: {price: 12.29, gpus_per_instance: 8}
@@ -188,7 +205,6 @@ CACHELESS_LAYERS = {
 }
 # The cache of DeepSeek V4 is compressed by layer: no split into these kinds of layers describes it.
 WITHOUT_SPLIT = {"deepseek-v4-flash", "deepseek-v4-pro"}
-WITH_VISION = {"gemma-3-4b", "gemma-3-12b", "gemma-3-27b"}
 
 
 @pytest.mark.parametrize("row_id", ROWS["models"])
@@ -215,10 +231,15 @@ def test_shapes_agree_with_each_other(row_id: str) -> None:
     assert (row["attention"] == "mha") == (row["kv_heads"] == row["attention_heads"] and not mla)
     assert (row["experts"] == 0) == (row["experts_per_token"] == 0)
     assert row["experts_per_token"] <= row["experts"]
-    if row["experts"] or row_id in WITH_VISION:
+    if row["experts"]:
         assert row["active_parameters"] < row["parameters"]
     else:
         assert row["active_parameters"] == row["parameters"]
+    assert (row.get("expert_width", 0) > 0) <= (row["experts"] > 0)
+    assert ("window_kv_heads" in row) == ("window_head_dim" in row)
+    assert not ({"window_kv_heads", "window_head_dim"} & set(row) and not row["window_layers"])
+    assert not {"state_elements", "conv_elements"} & set(row) or row["linear_layers"]
+    assert "state_elements" in row or not row.get("linear_layers")
     embeddings = row["vocabulary"] * row["hidden_size"] * (1 if row["tied_embeddings"] else 2)
     assert embeddings < row["parameters"]
 
@@ -255,6 +276,8 @@ KV_ELEMENTS = {
     "minimax-m1-80k": (2 * 8 * 128, 10),
     "minimax-m3": (2 * 4 * 128, 60),
     "mimo-v2-flash": (4 * (192 + 128), 9),
+    "gemma-4-26b-a4b": (2 * 2 * 512, 5),
+    "gemma-4-31b": (2 * 4 * 512, 10),
 }
 
 
@@ -262,6 +285,44 @@ KV_ELEMENTS = {
 def test_kv_elements_follow_the_published_config(row_id: str) -> None:
     row = ROWS["models"][row_id]
     assert (_elements_per_token_and_layer(row), row["full_layers"]) == KV_ELEMENTS[row_id]
+
+
+# Elements a token in a layer with a window, where they differ.
+WINDOW_ELEMENTS = {
+    "mimo-v2-flash": 8 * (192 + 128),
+    "gemma-4-26b-a4b": 2 * 8 * 256,
+    "gemma-4-31b": 2 * 16 * 256,
+}
+
+
+def test_window_layers_with_other_heads_follow_the_published_config() -> None:
+    found = {
+        row_id: 2 * row["window_kv_heads"] * row["window_head_dim"]
+        for row_id, row in ROWS["models"].items()
+        if "window_kv_heads" in row
+    }
+    assert found == WINDOW_ELEMENTS
+
+
+# Bytes of a sequence's state in one gated delta-net layer, as vLLM 0.19 to 0.25 pads its attention blocks to:
+# 784 tokens of 4,096 bytes, and 1,072 of 2,048 with three drafted tokens, 1,056 without.
+STATE_BLOCKS = {"qwen3.5-27b": 784 * 4096, "qwen3.6-35b-a3b": 1056 * 2048}
+
+
+@pytest.mark.parametrize("row_id", STATE_BLOCKS)
+def test_state_fills_the_block_an_engine_logged(row_id: str) -> None:
+    row = ROWS["models"][row_id]
+    state = 4 * row["state_elements"] + 2 * row["conv_elements"]
+    a_step = 16 * 2 * _elements_per_token_and_layer(row)
+    assert STATE_BLOCKS[row_id] - a_step < state <= STATE_BLOCKS[row_id]
+
+
+@pytest.mark.parametrize("row_id", ROWS["engines"])
+def test_engine_states_rules_that_formulas_know(row_id: str) -> None:
+    row = ROWS["engines"][row_id]
+    assert row["fraction_of"] in {"total", "free before loading", "free after loading"}
+    assert row["windows"] in {"reserved", "whole", "own"}
+    assert row["reports"] in {"groups", "length"}
 
 
 # KV pool and tokens as vLLM 0.19 logs them on one H100 (llm-d-planner PR 205), 2 bytes an element.
@@ -317,4 +378,4 @@ def test_format_states_the_rate_it_runs_at(row_id: str) -> None:
 
 def test_weight_only_formats_have_no_kv_size() -> None:
     without = {row_id for row_id, row in ROWS["formats"].items() if "bytes_per_element" not in row}
-    assert without == {"fp8-block128", "int4-g128", "mxfp4", "q4-k-m"}
+    assert without == {"fp8-block128", "int4-g128", "int4-g32-experts", "mxfp4", "q4-k-m"}

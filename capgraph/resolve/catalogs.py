@@ -123,4 +123,3 @@ def _cell(cell: Scalar, field: Field, scope: Scope) -> Value | None:
             "correct the value, or the field's range",
         )
     return value
-
