@@ -139,6 +139,20 @@ catalogs: {t: {fields: {f: {unit: yes/no}}, rows: {r: {f: no}}}}
     assert run_text(text).values["q"] is True
 
 
+def test_a_row_has_the_fields_default_unless_it_says_otherwise() -> None:
+    text = """
+quantities: {c: {choose: t, source: s}, q: {unit: MB, formula: c.f}}
+catalogs: {t: {fields: {f: {unit: MB, default: 2 GB}, g: {type: text, default: x}}, rows: {r: {}, s: {f: 5}}}}
+scenarios: {base: {}, other: {set: {c: s}}}
+"""
+    run = run_text(text)
+    assert run.plan is not None
+    rows = run.plan.model.catalogs["t"].rows
+    assert dict(rows["r"].values) == {"f": 2000.0, "g": "x"}
+    assert dict(rows["s"].values) == {"f": 5.0, "g": "x"}
+    assert run.values["q"] == 2000.0
+
+
 def test_a_choice_takes_its_default_or_the_first() -> None:
     run = with_entry("pick: {choose: [a, b], default: b, source: s}")
     assert run.plan is not None
@@ -232,6 +246,7 @@ def test_a_broken_quantity_is_not_told_again_where_it_is_used() -> None:
         ("t: {fields: {f: {type: text, unit: GiB}}, rows: {r: {f: 1}}}", "CG203"),
         ("t: {fields: {f: {unit: GiB}}, rows: {r: {f: many}}}", "CG207"),
         ("t: {fields: {f: {unit: GiB, range: [5, 9]}}, rows: {r: {f: 1}}}", "CG307"),
+        ("t: {fields: {f: {unit: GiB, range: [5, 9], default: 1}}, rows: {r: {f: 6}}}", "CG307"),
         ("t: {fields: {f: {unit: GiB}}, rows: {r: {f: 1, g: 2}}}", "CG303"),
         ("t: {fields: {f: {unit: GiB}, source: {type: text}}, rows: {r: {f: 1}}}", "CG205"),
         ("t: {fields: {f: {unit: GiB}, a-b: {unit: GiB}}, rows: {r: {f: 1}}}", "CG205"),

@@ -1,0 +1,160 @@
+"""The flagship's memory against what engines logged: the files that ship with it, and the rules one by one.
+
+In: `models/llm-serving/evidence/kv_*.csv` → Out: errors within the bounds that its README states.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from capgraph.calculate import Override, calculate
+from capgraph.compiler import compile_model
+from capgraph.diagnostics import Source
+from capgraph.measurement.backtest import backtest, relative_errors
+from capgraph.measurement.data import bind
+from capgraph.measurement.table import read_csv
+from capgraph.plan import Plan
+from capgraph.resources import models_root
+
+EVIDENCE = models_root() / "llm-serving" / "evidence"
+
+
+@cache
+def plan() -> Plan:
+    """Compile the flagship."""
+    compilation = compile_model(models_root() / "llm-serving" / "model.yaml")
+    assert compilation.plan is not None, compilation.diagnostics
+    return compilation.plan
+
+
+@cache
+def errors(name: str, quantity: str) -> NDArray[np.float64]:
+    """Return the sizes of the relative errors in a file's target rows."""
+    path = Path(EVIDENCE / name)
+    table, wrong = read_csv(Source(name, path.read_text("utf-8"), str(path)))
+    assert table is not None, wrong
+    data, wrong = bind(table, plan().model)
+    assert data is not None, wrong
+    result, wrong = backtest(plan(), "base", data)
+    assert result is not None, wrong
+    found = np.abs(relative_errors(result.comparisons[quantity]))
+    target = np.array(data.labels["quality"]) == "target"
+    sizes: NDArray[np.float64] = found[target & np.isfinite(found)]
+    return sizes
+
+
+def value(quantity: str, **settings: float | str | bool) -> float:
+    """Return a quantity of the flagship's first scenario with some settings."""
+    given: dict[str, Override] = {name: (setting,) for name, setting in settings.items()}
+    columns = calculate(plan(), given, 1, (quantity,))
+    assert not columns.failures, columns.failures
+    return float(columns.values[quantity][0])
+
+
+def test_weights_are_those_that_engines_log() -> None:
+    found = errors("kv_memory.csv", "weights_per_gpu")
+    assert found.size >= 75
+    assert np.median(found) <= 0.005
+    assert np.quantile(found, 0.9) <= 0.025
+
+
+def test_pools_are_those_that_engines_log() -> None:
+    found = errors("kv_memory.csv", "kv_pool_per_gpu")
+    assert found.size >= 65
+    assert np.median(found) <= 0.01
+    assert np.quantile(found, 0.9) <= 0.075
+
+
+def test_tokens_follow_from_the_pool() -> None:
+    found = errors("kv_tokens.csv", "kv_token_capacity")
+    assert found.size >= 65
+    assert np.mean(found <= 0.005) >= 0.95
+
+
+def test_concurrency_follows_from_the_pool() -> None:
+    found = errors("kv_tokens.csv", "reported_concurrency")
+    assert found.size >= 60
+    assert np.mean(found <= 0.01) >= 0.97
+
+
+# Rules, each against what a log of vLLM says.
+
+
+@pytest.mark.parametrize(
+    ("llm", "engine", "gpus", "tokens"),
+    [
+        ("llama-3.1-8b", "vllm-0.19", 1, 16),  # one kind of layers
+        ("gemma-3-27b", "vllm-0.19", 1, 16),  # alike heads in both kinds
+        ("qwen3.5-27b", "vllm-0.19", 4, 784),  # "Setting attention block size to 784 tokens"
+        ("qwen3.6-27b", "vllm-0.22", 1, 784),
+        ("gemma-4-26b-a4b", "vllm-0.22", 1, 32),  # half the bytes of a window layer
+    ],
+)
+def test_blocks_are_as_large_as_the_largest_kind_needs(llm: str, engine: str, gpus: int, tokens: int) -> None:
+    assert value("block_tokens", llm=llm, engine=engine, gpus_per_replica=gpus) == tokens
+
+
+@pytest.mark.parametrize(
+    ("llm", "layers", "groups"),
+    [
+        ("gemma-3-27b", 10, (1, 6, 0)),  # 52 window layers fill six groups of ten, the last with two
+        ("gpt-oss-20b", 12, (1, 1, 0)),
+        ("qwen3-next-80b-a3b", 12, (1, 0, 3)),
+        ("llama-3.3-70b", 80, (1, 0, 0)),
+        ("mistral-7b-v0.1", 32, (0, 1, 0)),
+    ],
+)
+def test_layers_of_a_kind_form_groups(llm: str, layers: int, groups: tuple[int, int, int]) -> None:
+    assert value("group_layers", llm=llm) == layers
+    kinds = ("whole_groups", "window_groups", "state_groups")
+    assert tuple(value(kind, llm=llm) for kind in kinds) == groups
+
+
+def test_older_engines_hold_windows_whole() -> None:
+    assert value("whole_groups", llm="gemma-2-9b", engine="vllm-0.6") == 1
+    assert value("group_layers", llm="gemma-2-9b", engine="vllm-0.6") == 42
+
+
+def test_a_window_saves_nothing_while_a_step_may_hold_the_whole_prompt() -> None:
+    settings: dict[str, float | str] = {"llm": "gemma-3-27b", "input_tokens": 7892, "cached_share": 0}
+    assert value("blocks_per_sequence", **settings) == 7 * 512 + 6
+    assert value("blocks_per_sequence", **settings, max_batched_tokens=1024) == 512 + 6 * (128 + 1)
+    assert value("blocks_per_sequence", **settings | {"llm": "llama-4-scout"}) == 4 * 512
+
+
+def test_ideal_and_reserved_are_a_switch() -> None:
+    reserved = value("kv_per_sequence", llm="gpt-oss-120b")
+    ideal = value("kv_per_sequence", llm="gpt-oss-120b", window_reservation="ideal")
+    assert ideal == value("kv_per_sequence_ideal", llm="gpt-oss-120b")
+    assert ideal < reserved
+
+
+def test_a_latent_is_copied_to_every_gpu_unless_they_attend_apart_or_share_the_tokens() -> None:
+    mla: dict[str, float | str] = {"llm": "deepseek-v3", "gpus_per_replica": 8}
+    assert value("kv_copies", **mla) == 8
+    assert value("kv_copies", **mla, attention_data_parallel=8.0) == 1
+    assert value("kv_copies", **mla, context_parallel=8.0) == 1
+    assert value("kv_copies", llm="qwen3-235b-a22b", gpus_per_replica=8.0) == 2
+
+
+def test_a_share_is_of_all_memory_or_of_what_is_free() -> None:
+    total = value("hbm_counted", engine="vllm-0.22")
+    before = value("hbm_counted", engine="sglang")
+    after = value("hbm_counted", engine="trtllm-1")
+    assert total == value("hbm_total")
+    assert before == pytest.approx(total - value("reserve", engine="sglang"))
+    assert after == pytest.approx(total - value("reserve", engine="trtllm-1") - value("weights"))
+
+
+def test_the_last_stage_of_a_pipeline_sets_the_pool() -> None:
+    # vLLM 0.19, Llama 3.1 8B on 4 stages: 69.80 GiB on the first GPU, 2,257,264 tokens in all.
+    stages: dict[str, float | str] = {"llm": "llama-3.1-8b", "gpus_per_replica": 4, "pipeline_parallel": 4}
+    stages["batch_cap"] = 1024
+    found = value("kv_token_capacity", **stages, engine="vllm-0.19", kv_pool_per_gpu=69.80)
+    assert found == pytest.approx(2_257_264, rel=3e-3)
+    assert value("weights_per_gpu", **stages, weight_format="bf16") == pytest.approx(4.26, rel=0.01)
