@@ -165,8 +165,8 @@ models:
   qwen3.5-27b:
     {parameters: 26895998464, active_parameters: 26895998464, layers: 64, hidden_size: 5120,
      attention_heads: 24, kv_heads: 4, head_dim: 256, vocabulary: 248320, full_layers: 16,
-     window_layers: 0, linear_layers: 48, mlp_width: 17408, state_elements: 786432, conv_elements: 30720,
-     vision_parameters: 460000000, vision_peak: 3.4, experts: 0, experts_per_token: 0,
+     window_layers: 0, linear_layers: 48, mlp_width: 17408, state_elements: 786432, conv_channels: 10240,
+     vision_parameters: 460000000, vision_peak: 0.9, experts: 0, experts_per_token: 0,
      context_limit: 262144}
 formats:
   bf16: {bytes_per_parameter: 2, bytes_per_element: 2}
@@ -238,7 +238,7 @@ def test_shapes_agree_with_each_other(row_id: str) -> None:
     assert (row.get("expert_width", 0) > 0) <= (row["experts"] > 0)
     assert ("window_kv_heads" in row) == ("window_head_dim" in row)
     assert not ({"window_kv_heads", "window_head_dim"} & set(row) and not row["window_layers"])
-    assert not {"state_elements", "conv_elements"} & set(row) or row["linear_layers"]
+    assert not {"state_elements", "conv_channels"} & set(row) or row["linear_layers"]
     assert "state_elements" in row or not row.get("linear_layers")
     embeddings = row["vocabulary"] * row["hidden_size"] * (1 if row["tied_embeddings"] else 2)
     assert embeddings < row["parameters"]
@@ -312,7 +312,7 @@ STATE_BLOCKS = {"qwen3.5-27b": 784 * 4096, "qwen3.6-35b-a3b": 1056 * 2048}
 @pytest.mark.parametrize("row_id", STATE_BLOCKS)
 def test_state_fills_the_block_an_engine_logged(row_id: str) -> None:
     row = ROWS["models"][row_id]
-    state = 4 * row["state_elements"] + 2 * row["conv_elements"]
+    state = 4 * row["state_elements"] + 2 * 3 * row["conv_channels"]
     a_step = 16 * 2 * _elements_per_token_and_layer(row)
     assert STATE_BLOCKS[row_id] - a_step < state <= STATE_BLOCKS[row_id]
 
