@@ -195,13 +195,14 @@ def test_every_number_of_a_row_is_the_published_one(name: str, row_id: str) -> N
     assert _numbers(name, ROWS[name][row_id]) == PUBLISHED[name][row_id]
 
 
-# Blocks that neither attend nor keep a state: attention-free blocks of a pruned Llama, and MoE blocks that
-# Nemotron 3 counts as layers of their own.
+# Layers that cache nothing: attention-free blocks of a pruned Llama, MoE blocks that Nemotron 3 counts as layers
+# of their own, and layers that share the cache of others.
 CACHELESS_LAYERS = {
     "nemotron-super-49b-v1": 31,
     "nemotron-3-nano-30b-a3b": 23,
     "nemotron-3-super-120b-a12b": 40,
     "nemotron-3-ultra-550b-a55b": 48,
+    "gemma-4-e2b": 20,
 }
 # The cache of DeepSeek V4 is compressed by layer: no split into these kinds of layers describes it.
 WITHOUT_SPLIT = {"deepseek-v4-flash", "deepseek-v4-pro"}
@@ -290,6 +291,7 @@ def test_kv_elements_follow_the_published_config(row_id: str) -> None:
 # Elements a token in a layer with a window, where they differ.
 WINDOW_ELEMENTS = {
     "mimo-v2-flash": 8 * (192 + 128),
+    "gemma-4-e2b": 2 * 1 * 256,
     "gemma-4-26b-a4b": 2 * 8 * 256,
     "gemma-4-31b": 2 * 16 * 256,
 }
