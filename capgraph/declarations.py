@@ -224,7 +224,7 @@ class ColumnDecl(Declaration):
         "The unit of the numbers; the header's, or the quantity's, when left out.", "token/s/replica"
     )
     by: Scalar | None = _key(
-        "For a choice: the text field of its catalog in which the cell is looked up; the row's id when left out.",
+        "For a choice: the text field of its catalog, a name or several by comma, in which the cell is looked up.",
         "hub_id",
     )
 

@@ -30,7 +30,7 @@ catalogs:
     fields: {speed: {unit: m/s}, maker: {type: text}}
     rows:
       small: {name: Small van, speed: 10, maker: ACME/One}
-      large: {name: Large van, speed: 5, maker: ACME/Two}
+      large: {name: Large van, speed: 5, maker: "ACME/Two, ACME/Zwei"}
 quantities:
   van: {choose: vans, default: small}
   way: {unit: km, value: 3, min: 0.1, max: 1000, source: map}
@@ -250,11 +250,28 @@ def test_groups_are_by_choices_and_labels_that_repeat() -> None:
 
 def test_of_a_programs_columns_that_mean_one_quantity_the_models_first_counts() -> None:
     plan = plan_of(MODEL.replace("  distance:", "  meters: {sets: way, unit: m}\n  distance:"))
-    table = replace(table_of("distance,meters,measured.time\n1000,6000,10\n"), tool="a program")
+    table = replace(table_of("distance,meters,minutes\n1000,6000,10\n"), tool="a program")
     data, found = bind(table, plan.model)
     assert data is not None, found
     assert data.settings == {"way": (6.0,)}
     assert data.labels == {"distance": ("1000",)}
+
+
+def test_what_a_programs_column_means_the_model_says_alone() -> None:
+    plan = plan_of(MODEL)
+    table = replace(table_of("van,make,minutes\nsmall,acme/zwei,10\n"), tool="a program")
+    data, found = bind(table, plan.model)
+    assert data is not None, found
+    assert data.settings == {"van": ("large",)}
+    assert data.labels == {"van": ("small",)}
+
+
+def test_what_is_set_for_all_rows_need_not_be_read() -> None:
+    plan = plan_of(MODEL)
+    data, found = bind(table_of("van,measured.time\nsmal,10\n"), plan.model, {"van": "large"})
+    assert data is not None
+    assert not found
+    assert data.settings == {"van": ("large",)}
 
 
 @settings(max_examples=300, deadline=None)

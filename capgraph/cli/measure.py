@@ -33,11 +33,11 @@ def load_data(plan: Plan, file: Path, changes: Mapping[str, Value], settings: Se
     table, found = read_measurements(file)
     if table is None or has_errors(found):
         stop(found, settings, 2)
-    data, more = bind(table, plan.model)
+    data, more = bind(table, plan.model, changes)
     if data is None or has_errors(more):
         stop((*found, *more), settings, 2)
     settings.show((*found, *more))
-    return data.setting(changes)
+    return data
 
 
 def run_backtest(

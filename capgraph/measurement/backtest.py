@@ -18,7 +18,7 @@ from capgraph.measurement.data import Data
 from capgraph.model import Choose, Value
 from capgraph.plan import Plan
 
-MOST_GROUPS = 30
+MOST_GROUPS = 12
 
 
 def overrides(plan: Plan, scenario: str, data: Data) -> dict[str, Override]:

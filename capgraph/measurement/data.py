@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,17 +80,21 @@ class _Meaning:
     by: str | None = None
 
 
-def bind(table: Table, model: Model) -> tuple[Data | None, tuple[Diagnostic, ...]]:
-    """Return the rows of a table as a model reads them; nothing where there is nothing to compare."""
-    binder = _Binder(table, model)
+def bind(
+    table: Table, model: Model, changes: Mapping[str, Value] = MappingProxyType({})
+) -> tuple[Data | None, tuple[Diagnostic, ...]]:
+    """Return the rows of a table as a model reads them, each with the same changes; nothing if none is of use."""
+    binder = _Binder(table, model, frozenset(changes))
     data = binder.data()
-    return data, tuple(binder.found)
+    return data.setting(changes) if data is not None else None, tuple(binder.found)
 
 
 @dataclass
 class _Binder:
     table: Table
     model: Model
+    changed: frozenset[str]
+    """What is set for all rows: a column that sets it is only a label."""
     found: list[Diagnostic] = field(default_factory=list)
     scope: Scope = field(init=False)
     """Reads the texts; what it finds wrong is taken over here."""
@@ -164,7 +169,7 @@ class _Binder:
         made: dict[tuple[str, bool], _Meaning] = {}
         for column in columns:
             meaning = self._meaning(column)
-            if meaning is None:
+            if meaning is None or (not meaning.measures and meaning.quantity.id in self.changed):
                 continue
             key = (meaning.quantity.id, meaning.measures)
             if key in made and not self.table.tool:
@@ -217,6 +222,9 @@ class _Binder:
 
     def _named(self, head: Scalar, name: str) -> Quantity | None:
         """Return the quantity whose id a column is; one that is nearly an id is told, since it may be mistyped."""
+        if self.table.tool:
+            # Its columns are of the program's vocabulary, where `engine` may be another thing than in the model.
+            return None
         wanted = name.removeprefix(MEASURED)
         found = self.model.quantities.get(wanted)
         if found is not None and not isinstance(found.definition, Lookup):
@@ -225,7 +233,7 @@ class _Binder:
         if name.startswith(MEASURED):
             way_out = near or "`capgraph eval` lists the quantities"
             self.found.append(Diagnostic("CG304", f"unknown quantity `{wanted}`", head.span, way_out))
-        elif near and not self.table.tool:
+        elif near:
             message = f"the column `{name}` is no quantity, so it is only a label"
             self.found.append(Diagnostic("CG811", message, head.span, near, severity="warning"))
         return None
@@ -253,8 +261,10 @@ class _Binder:
         for problem, rows in list(wrong.values())[:MOST_TOLD]:
             lost = "row is" if len(rows) == 1 else f"{len(rows)} rows are"
             what = "it is" if item.measures else lost
-            message = f"{problem.message}; {what} left out"
-            self.found.append(replace(problem, message=message, severity="warning"))
+            message, way_out = f"{problem.message}; {what} left out", problem.help
+            if isinstance(item.quantity.definition, Choose):
+                way_out += f"; or set it for all rows: `--set {item.quantity.id}=…`"
+            self.found.append(replace(problem, message=message, help=way_out, severity="warning"))
         if len(wrong) > MOST_TOLD:
             message = (
                 f"{len(wrong) - MOST_TOLD} more texts of `{self.table.header[item.column]}` cannot be read"
@@ -273,7 +283,7 @@ class _Binder:
         named = (
             (row.name if item.by == "name" else str(row.values.get(item.by, "")), row.id) for row in rows
         )
-        return {text.lower(): row for text, row in named if text}
+        return {name.strip().lower(): row for text, row in named for name in text.split(",") if name.strip()}
 
     def _cell(self, item: _Meaning, row: TableRow, ids: Mapping[str, str]) -> Value | None:
         """Read a cell; what is wrong with it is left in the scope."""
