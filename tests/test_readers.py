@@ -176,6 +176,13 @@ def test_what_was_not_measured_is_empty(tmp_path: Path, value: float | None) -> 
     assert cells["mean_ttft"] == ["50.0"]
 
 
+def test_a_replayed_trace_has_no_request_rate(tmp_path: Path) -> None:
+    run = bench(backend="sglang", request_rate="trace", total_output_tokens_retokenized=199, model_id=None)
+    cells = columns(read(sent(tmp_path, run)))
+    assert cells["engine"] == ["SGLang"]
+    assert "request_rate" not in cells
+
+
 def test_metadata_names_the_engine(tmp_path: Path) -> None:
     run = bench(
         backend="vllm", tensor_parallel_size="4", gpu_type="H200", dtype="bfloat16", kv_cache_dtype="fp8"

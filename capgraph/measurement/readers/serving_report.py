@@ -6,7 +6,7 @@ and prints the same frame. A run begins with the line `Serving Benchmark Result`
 before it (`Namespace(…)`) name the model.
 
 Printed numbers have two decimals; the saved result is the better source. Mean tokens are the totals over the successful
-requests. TPOT is (latency − TTFT) / (tokens − 1); SGLang prints only the time between chunks (ITL).
+requests. TPOT is (latency − TTFT) / (tokens − 1); SGLang printed only the time between chunks (ITL) at first.
 Invariant: a run without successful requests is no measurement.
 """
 

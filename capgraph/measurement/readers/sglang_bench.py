@@ -1,12 +1,13 @@
 """Results of SGLang's bench_serving → one row a run.
 
 In: the JSON lines that `python -m sglang.bench_serving` appends to its `--output-file` → Out: `Table`.
-Read from: python/sglang/bench_serving.py of SGLang 0.3 to 0.5, with and without `--output-details`.
+Read from: python/sglang/bench_serving.py of SGLang 0.3 to 0.5, and python/sglang/benchmark/serving.py after it, with and
+without `--output-details`.
 
 Mean tokens are the totals over the completed requests; `output_throughput` counts what the server says it made, not the
 retokenized text. `mean_tpot_ms` is (latency − TTFT) / (tokens − 1), mean over requests; `mean_itl_ms` the mean over
-chunks. `concurrency` is the sum of the latencies over the duration. The file does not name the model, unless the run
-had a server that told its arguments (`server_info`).
+chunks. `concurrency` is the sum of the latencies over the duration. The file does not name the model, unless it
+holds what the server told of itself (`server_info`, since 0.5).
 Invariant: a run without completed requests is no measurement.
 """
 
@@ -46,6 +47,8 @@ _NUMBERS = {
     "total_throughput": "total_throughput",
     "request_throughput": "request_throughput",
 }
+# The request rate of a run that replays a trace.
+_TRACE = "trace"
 _SERVER_NUMBERS = {
     "tensor_parallel": "tp_size",
     "pipeline_parallel": "pp_size",
@@ -79,7 +82,8 @@ def _record(run: Fields) -> Record:
     run.name(record, "label", "tag")
     record.text("engine", _ENGINES.get(run.text("backend") or ""), "backend")
     for column, key in _NUMBERS.items():
-        run.take(record, column, key)
+        if run.at(key) != _TRACE:
+            run.take(record, column, key)
     if isinstance(run.at("server_info"), dict):
         run.name(record, "model", "server_info", "model_path")
         run.name(record, "engine_version", "server_info", "version")
