@@ -216,12 +216,11 @@ def test_a_list_of_runs_is_read_and_a_failed_one_left_out(tmp_path: Path) -> Non
     assert columns(table)["max_concurrency"] == ["4.0", "8.0"]
 
 
-def test_a_byte_order_mark_and_line_ends_change_nothing(tmp_path: Path) -> None:
-    plain = TEXTS["vllm-log-0.8.txt"]
-    path = tmp_path / "log.txt"
-    path.write_bytes(b"\xef\xbb\xbf" + plain.replace("\n", "\r\n").encode())
-    again = read(path)
-    table = read(FOLDER / "vllm-log-0.8.txt")
+@pytest.mark.parametrize("name", ["vllm-log-0.8.txt", "vllm-bench.json", "aiperf.csv"])
+def test_a_byte_order_mark_and_line_ends_change_nothing(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\xef\xbb\xbf" + TEXTS[name].replace("\n", "\r\n").encode())
+    again, table = read(path), read(FOLDER / name)
     assert (again.header, [row.cells for row in again.rows]) == (
         table.header,
         [row.cells for row in table.rows],

@@ -1,7 +1,7 @@
 """Results of SGLang's bench_serving → one row a run.
 
 In: the JSON lines that `python -m sglang.bench_serving` appends to its `--output-file` → Out: `Table`.
-Read from: python/sglang/bench_serving.py of SGLang 0.3 to 0.5, and python/sglang/benchmark/serving.py after it, with and
+Read from: python/sglang/bench_serving.py of SGLang 0.3 to 0.5 and python/sglang/benchmark/serving.py after it, with or
 without `--output-details`.
 
 Mean tokens are the totals over the completed requests; `output_throughput` counts what the server says it made, not the
