@@ -138,7 +138,10 @@ def test_ideal_and_reserved_are_a_switch() -> None:
     reserved = value("kv_per_sequence", llm="gpt-oss-120b")
     ideal = value("kv_per_sequence", llm="gpt-oss-120b", window_reservation="ideal")
     assert ideal == value("kv_per_sequence_ideal", llm="gpt-oss-120b")
-    assert ideal < reserved
+    decoding = value("kv_per_sequence", llm="gpt-oss-120b", window_reservation="decoding")
+    assert ideal < decoding < reserved
+    # 1,050 tokens in 66 blocks, and a window of 128 in eight and one; 36 KiB for each of 16 tokens.
+    assert decoding == pytest.approx((66 + 9) * 16 * 36 / 2**20, rel=1e-12)
 
 
 def test_a_latent_is_copied_to_every_gpu_unless_they_attend_apart_or_share_the_tokens() -> None:
