@@ -149,7 +149,7 @@ models:
   deepseek-v3:
     {parameters: 671026419200, active_parameters: 37552297472, layers: 61, hidden_size: 7168,
      attention_heads: 128, kv_heads: 128, head_dim: 192, vocabulary: 129280, kv_lora_rank: 512,
-     rope_dim: 64, full_layers: 61, window_layers: 0, linear_layers: 0, mlp_width: 18432,
+     rope_dim: 64, q_lora_rank: 1536, full_layers: 61, window_layers: 0, linear_layers: 0, mlp_width: 18432,
      expert_width: 2048, experts: 256,
      experts_per_token: 8, context_limit: 131072}
   gpt-oss-120b:
@@ -228,6 +228,7 @@ def test_shapes_agree_with_each_other(row_id: str) -> None:
     row = ROWS["models"][row_id]
     mla = row["attention"] == "mla"
     assert ("kv_lora_rank" in row, "rope_dim" in row) == (mla, mla)
+    assert mla or "q_lora_rank" not in row
     assert row["attention_heads"] % row["kv_heads"] == 0
     assert (row["attention"] == "mha") == (row["kv_heads"] == row["attention_heads"] and not mla)
     assert (row["experts"] == 0) == (row["experts_per_token"] == 0)

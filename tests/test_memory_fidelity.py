@@ -152,6 +152,13 @@ def test_a_latent_is_copied_to_every_gpu_unless_they_attend_apart_or_share_the_t
     assert value("kv_copies", llm="qwen3-235b-a22b", gpus_per_replica=8.0) == 2
 
 
+def test_every_gpu_holds_the_projections_to_a_latent() -> None:
+    alone, eight = (value("weights", llm="deepseek-v3", gpus_per_replica=gpus) for gpus in (1, 8))
+    assert (eight - alone) * 2**30 == pytest.approx(7 * 61 * 7168 * (1536 + 512 + 64))
+    apart = value("weights", llm="deepseek-v3", gpus_per_replica=8, attention_data_parallel=8)
+    assert apart * 8 > eight > alone
+
+
 def test_a_share_is_of_all_memory_or_of_what_is_free() -> None:
     total = value("hbm_counted", engine="vllm-0.22")
     before = value("hbm_counted", engine="sglang")
