@@ -352,6 +352,32 @@ def test_json_has_every_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert made["rows"][0]["set"] == ["van=small", "trips=2"]
 
 
+MEASUREMENTS = Path(__file__).parent / "measurements"
+
+
+def test_a_programs_output_is_held_against_the_flagship_and_says_what_was_read() -> None:
+    file = str(MEASUREMENTS / "vllm-log-0.11.txt")
+    asked = ["backtest", "llm-serving", file, "--set", "gpu=h100-sxm-80", "--set", "engine=vllm-0.10"]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 0, result.stderr
+    out = " ".join(result.stdout.split())
+    assert "Read as vLLM log: llm from model, weight_format from dtype" in out
+    assert "weights_per_gpu from Model loading took" in out
+    assert "Not in the file, so as in base: window_reservation=reserved" in out
+    made = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)["backtests"][0]
+    assert made["quantities"]["weights_per_gpu"]["mean"] < 0.01
+    assert made["quantities"]["reported_concurrency"]["mean"] < 0.02
+
+
+def test_what_a_program_does_not_tell_is_named() -> None:
+    result = CliRunner().invoke(
+        app, ["backtest", "llm-serving", str(MEASUREMENTS / "vllm-bench-printed.txt")]
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "weight_format=fp8" in result.stdout
+    assert "gpu=h100-sxm-80" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [

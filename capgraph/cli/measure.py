@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -61,6 +62,7 @@ def run_backtest(
     changes = chosen_settings(plan, texts, settings)
     where = chosen_rows(rows, settings)
     made: list[Backtest] = []
+    read: list[Data] = []
     for item in files_of(plan, file, "backtest", settings):
         data = select_rows(plan, selected, load_data(plan, item, changes, settings), where, settings)
         check_columns(by, (*data.settings, *data.labels), settings)
@@ -69,12 +71,17 @@ def run_backtest(
             stop(found, settings)
         settings.show(found)
         made.append(result)
+        read.append(data)
     if as_json:
-        typer.echo(_json(plan, made))
+        typer.echo(_json(plan, made, read))
         return
-    for number, result in enumerate(made):
+    for number, (result, data) in enumerate(zip(made, read, strict=True)):
         if number:
             typer.echo()
+        typer.echo(
+            f"{result.data}: {len(result.rows)} rows against {plan.model.plan or plan.model.id}, {selected}"
+        )
+        _print_read(plan, selected, data)
         _print(plan, argument, result)
 
 
@@ -136,11 +143,35 @@ def columns_of(plan: Plan, data: Data) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*data.labels, *data.settings, *choices)))
 
 
+def _print_read(plan: Plan, scenario: str, data: Data) -> None:
+    """Say of a program's output what was read from where, and which choices it leaves to the scenario."""
+    if not data.tool:
+        return
+    told = [f"Read as {data.tool}: {', '.join(data.read)}." + (f" Note: {data.note}." if data.note else "")]
+    if left := _left_open(plan, scenario, data):
+        told.append(f"Not in the file, so as in {scenario}: {', '.join(left)}; `--set` sets them.")
+    for text in told:
+        typer.echo(
+            textwrap.fill(text, 110, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        )
+
+
+def _left_open(plan: Plan, scenario: str, data: Data) -> tuple[str, ...]:
+    """Return the choices that predictions rest on and no row sets, each with what it takes."""
+    from capgraph.analysis.derivation import ancestors
+
+    settings = plan.model.scenarios[scenario].settings
+    needed = ancestors(plan, data.measured, data.settings)
+    left = []
+    for name, item in plan.model.quantities.items():
+        if isinstance(item.definition, Choose) and name in needed and name not in data.settings:
+            left.append(f"{name}={settings[name].value if name in settings else item.definition.default}")
+    return tuple(left)
+
+
 def _print(plan: Plan, argument: str | None, made: Backtest) -> None:
     quantities = plan.model.quantities
-    typer.echo(
-        f"{made.data}: {len(made.rows)} rows against {plan.model.plan or plan.model.id}, {made.scenario}\n"
-    )
+    typer.echo()
     head = ("", "rows", "mean error", "median", "90th pct", "bias")
     lines: list[tuple[str, ...]] = []
     for name, errors in made.errors.items():
@@ -184,7 +215,7 @@ def _print_worst(plan: Plan, argument: str | None, made: Backtest, name: str) ->
     typer.echo(f"\nFurthest off in {name}, predicted and measured in {unit}:")
     for row in rows:
         pair = f"{show_number(comparison.predicted[row], 4)} for {show_number(comparison.measured[row], 4)}"
-        told = ", ".join(text for text in (values[row] for values in made.labels.values()) if text)
+        told = ", ".join(text for text in (values[row] for values in made.labels.values()) if _is_name(text))
         line = f"  {made.rows[row]}: {pair} ({100 * errors[row]:+.0f}%)"
         typer.echo(_cut(f"{line}  {told}", 160).replace(NARROW_SPACE, " "))
     command = ["capgraph", "why", name, argument or default_plan(), "--scenario", made.scenario]
@@ -193,11 +224,16 @@ def _print_worst(plan: Plan, argument: str | None, made: Backtest, name: str) ->
     typer.echo(f"Why the first: {shlex.join(command)}")
 
 
+def _is_name(text: str) -> bool:
+    """Say whether a label tells a reader something on its own; a number does not."""
+    return bool(text) and not text.lstrip("-").replace(".", "", 1).isdigit()
+
+
 def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-def _json(plan: Plan, made: Sequence[Backtest]) -> str:
+def _json(plan: Plan, made: Sequence[Backtest], read: Sequence[Data]) -> str:
     units = {name: item.unit_text for name, item in plan.model.quantities.items()}
     document = {
         "model": plan.model.id,
@@ -206,6 +242,8 @@ def _json(plan: Plan, made: Sequence[Backtest]) -> str:
             {
                 "data": item.data,
                 "sha256": item.digest,
+                "tool": data.tool,
+                "read": data.read,
                 "scenario": item.scenario,
                 "quantities": {
                     name: {
@@ -222,7 +260,7 @@ def _json(plan: Plan, made: Sequence[Backtest]) -> str:
                 },
                 "rows": [_row(item, row) for row in range(len(item.rows))],
             }
-            for item in made
+            for item, data in zip(made, read, strict=True)
         ],
     }
     return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)

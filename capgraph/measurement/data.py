@@ -43,6 +43,9 @@ class Data:
     settings: Mapping[str, tuple[Value | None, ...]]
     measured: Mapping[str, NDArray[np.float64]]
     labels: Mapping[str, tuple[str, ...]]
+    read: tuple[str, ...] = ()
+    """What was taken from a program's output: quantity, column and the output's own field, in words."""
+    note: str = ""
 
     @property
     def size(self) -> int:
@@ -62,7 +65,7 @@ class Data:
             self.source, self.digest, self.tool, tuple(self.lines[row] for row in rows),
             {name: tuple(values[row] for row in rows) for name, values in self.settings.items()},
             {name: values[list(rows)] for name, values in self.measured.items()},
-            {name: tuple(texts[row] for row in rows) for name, texts in self.labels.items()},
+            {name: tuple(texts[row] for row in rows) for name, texts in self.labels.items()}, self.read, self.note,
         )  # fmt: skip
 
 
@@ -146,7 +149,13 @@ class _Binder:
                 for column, name in enumerate(self.table.header)
                 if name and column not in meant
             },
+            read=tuple(self._read(item) for item in meanings) if self.table.tool else (),
+            note=self.table.note,
         )
+
+    def _read(self, item: _Meaning) -> str:
+        head = self.table.header[item.column]
+        return f"{item.quantity.id} from {self.table.used.get(head, head)}"
 
     def _report_nothing_measured(self) -> None:
         numbers = [item.id for item in self.model.quantities.values() if item.unit and not item.is_input]
@@ -279,11 +288,12 @@ class _Binder:
         definition = item.quantity.definition
         if item.by is None or not isinstance(definition, Choose) or definition.catalog is None:
             return {}
-        rows = self.model.catalogs[definition.catalog].rows.values()
+        rows = tuple(self.model.catalogs[definition.catalog].rows.values())
         named = (
             (row.name if item.by == "name" else str(row.values.get(item.by, "")), row.id) for row in rows
         )
-        return {name.strip().lower(): row for text, row in named for name in text.split(",") if name.strip()}
+        known = {name.strip().lower(): row for text, row in named for name in text.split(",") if name.strip()}
+        return {**{row.id.lower(): row.id for row in rows}, **known}
 
     def _cell(self, item: _Meaning, row: TableRow, ids: Mapping[str, str]) -> Value | None:
         """Read a cell; what is wrong with it is left in the scope."""

@@ -32,6 +32,7 @@ COLUMNS: dict[str, Column] = {
     "gpu_memory": Column("GiB", "memory of one accelerator as the driver reports it"),
     "tensor_parallel": Column("", "GPUs that share each layer"),
     "pipeline_parallel": Column("", "stages that the layers are split into"),
+    "gpus": Column("", "GPUs that hold one copy of the model: tensor parallel times pipeline parallel"),
     "data_parallel": Column("", "copies of the model behind one address"),
     "weight_dtype": Column("", "format of the weights: the quantization, or else the data type"),
     "kv_dtype": Column("", "format of the KV cache; `auto` where only the model could say"),

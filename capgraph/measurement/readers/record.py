@@ -58,6 +58,8 @@ def tabulate(
     way_out: str = "check that the run ended and that a request succeeded",
 ) -> Table | Diagnostic:
     """Make a table of the records that say more than what was run; say so if there is none."""
+    for record in records:
+        _count_gpus(record)
     kept = [record for record in records if any(column not in _SETUP for column in record.cells)]
     if not kept:
         message = f"{source.name} looks like an output of {tool}, but holds no measurement"
@@ -70,6 +72,16 @@ def tabulate(
         TableRow(tuple(record.cells.get(column, "") for column in columns), record.span) for record in kept
     )
     return Table(source, tuple(map(heading, columns)), rows, tool, _used(columns, kept), "; ".join(notes))
+
+
+def _count_gpus(record: Record) -> None:
+    """Tell the GPUs of one copy of the model, where it is said how its layers are shared."""
+    shared, stages = record.value("tensor_parallel"), record.value("pipeline_parallel")
+    if shared is not None:
+        names = [
+            record.fields[name] for name in ("tensor_parallel", "pipeline_parallel") if name in record.fields
+        ]
+        record.number("gpus", shared * (stages or 1.0), " × ".join(names))
 
 
 def _used(columns: Sequence[str], records: Sequence[Record]) -> Mapping[str, str]:
