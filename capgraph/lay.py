@@ -91,11 +91,7 @@ class Layer:
 
     def _check_unit(self, name: Scalar, unit: Scalar, before: QuantityDecl, decl: QuantityDecl) -> None:
         """Refuse a new unit for a number that stays: 4 GiB would become 4 GB without a word."""
-        if (
-            before.value is None
-            or unit == before.unit
-            or decl.model_fields_set & {"value", "choose", "formula"}
-        ):
+        if before.value is None or unit == before.unit or decl.model_fields_set & {"value", "choose", "formula"}:
             return
         message = f"`{name}` gets the unit {unit}, but keeps its value {before.value} in {before.unit}"
         related = (Related("the value is given here", before.value.span),)

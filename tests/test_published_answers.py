@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,13 @@ from typing import Any
 import pytest
 import yaml
 
+from capgraph.analysis.diagnosis import diagnose
 from capgraph.analysis.findings import find
 from capgraph.calculate import calculate
 from capgraph.compiler import compile_model
 from capgraph.evaluate import evaluate
-from capgraph.findings import Findings
-from capgraph.model import Decision
+from capgraph.findings import Diagnosis, Findings
+from capgraph.model import Decision, Setting, Value
 from capgraph.resources import models_root
 from capgraph.units import Unit, conversion_factor, parse_unit, spell
 
@@ -139,6 +142,61 @@ def test_the_node_answer_is_held_against_measurements() -> None:
     assert holds
     assert has(text, "6,000", "3,900", "65%", "5,800", "97%")
     assert has(headline("node-8xh100-tp8/prefill-shared"), "Prompts explain the gap", "3,811")
+
+
+def diagnosed(
+    scenario: str, measured: Mapping[str, float], known: Mapping[str, Value] | None = None
+) -> Diagnosis:
+    plan = compile_model(models_root() / "published-answers" / "model.yaml").plan
+    assert plan is not None
+    made, found = diagnose(plan, scenario, known or {}, measured)
+    assert made is not None, found
+    return made
+
+
+@pytest.mark.parametrize(("scenario", "mfu"), [("node-8xh100-tp8", 0.530), ("node-8xh100-tp8/haircut", 0.591)])
+def test_prompts_are_found_to_explain_what_was_measured(scenario: str, mfu: float) -> None:
+    """6,000 estimated, 3,900 measured: at 1,500 in and 500 out the time to read the prompts is the gap."""
+    first, *others = diagnosed(scenario, {"serving_throughput": 3900.0}).explanations
+    assert first.cause == "prefill-interference"
+    assert first.settings["prefill_shares_gpu"] is True
+    assert first.needed == pytest.approx(mfu, abs=0.001)
+    assert first.predicted["serving_throughput"] == pytest.approx(3900, rel=1e-9)
+    assert [item.cause for item in others[:2]] == ["small-batch", "no-cuda-graphs"]
+    assert others[0].predicted["serving_throughput"] == pytest.approx(3900, rel=1e-9)
+
+
+def test_after_the_fix_the_estimate_agrees_and_the_prompts_no_longer_explain() -> None:
+    """5,800 measured then: the estimate without prompts holds, and from the run before, taking them off gives it."""
+    assert diagnosed("node-8xh100-tp8/haircut", {"serving_throughput": 5800.0}).fits
+    before = {"prefill_shares_gpu": True, "prefill_mfu": 0.591}
+    assert diagnosed("node-8xh100-tp8/haircut", {"serving_throughput": 3900.0}, before).fits
+    made = diagnosed("node-8xh100-tp8/haircut", {"serving_throughput": 5800.0}, {"prefill_mfu": 0.591})
+    assert made.fits
+    plan = compile_model(models_root() / "published-answers" / "model.yaml").plan
+    assert plan is not None
+    scenario = plan.model.scenarios["node-8xh100-tp8/haircut"]
+    origin = scenario.provenance.origin
+    settings = {**scenario.settings, **{name: Setting(value, origin) for name, value in before.items()}}
+    scenarios = {**plan.model.scenarios, "before": replace(scenario, settings=settings)}
+    plan = replace(plan, model=replace(plan.model, scenarios=scenarios))
+    found, _ = diagnose(plan, "before", {}, {"serving_throughput": 5800.0})
+    assert found is not None
+    assert found.error == pytest.approx(1 - 3900 / 5800, abs=0.001)
+    fix = next(item for item in found.explanations if item.quantity == "prefill_shares_gpu")
+    assert fix.needed is False
+    assert fix.predicted["serving_throughput"] == pytest.approx(6000, rel=0.001)
+    cached = next(item for item in found.explanations if item.quantity == "cached_share")
+    assert cached.needed == pytest.approx(0.936, abs=0.001)
+
+
+def test_missing_concurrency_has_the_causes_that_the_answer_names() -> None:
+    """40% fewer sequences than the 96 that one card was to hold."""
+    made = diagnosed("card-1xh100-8b", {"concurrency": 58.0})
+    assert [item.cause for item in made.explanations[:3]] == ["uncounted-context", "fragmentation", "memory-fraction"]
+    assert made.explanations[0].needed == pytest.approx(2630, abs=60)
+    assert made.explanations[1].needed == pytest.approx(0.61, abs=0.01)
+    assert {item.predicted["concurrency"] for item in made.explanations[:3]} == {58}
 
 
 def test_layouts_of_the_node_stand_side_by_side() -> None:

@@ -149,8 +149,7 @@ def backtest(
         typer.Argument(metavar="[DATA]", help="A CSV or a benchmark's result [the model's `evidence:`]."),
     ] = None,
     by: Annotated[
-        list[str] | None,
-        typer.Option("--by", metavar="COLUMN", help="Group by this column; may be repeated."),
+        list[str] | None, typer.Option("--by", metavar="COLUMN", help="Group by this column; may be repeated.")
     ] = None,
     scenario: Annotated[
         str | None, typer.Option("--scenario", "-s", help="What rows leave unset is as here [the first].")
@@ -271,8 +270,7 @@ def diagnose(
 def print_schema(
     context: typer.Context,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write it [standard output]."),
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it [standard output].")
     ] = None,
 ) -> None:
     """Print the JSON Schema of model files, for editors."""
