@@ -62,7 +62,7 @@ def _unused(model: Model, graph: Graph) -> Iterator[Diagnostic]:
 
 
 def _shown(model: Model) -> Iterator[str]:
-    """Yield the quantities that messages, options, charts, levers and sweeps name."""
+    """Yield the quantities that messages, options, charts, levers, suspects and sweeps name."""
     yield from model.key_figures
     messages = [item.message for item in model.checks.values()]
     decision = model.decision
@@ -75,6 +75,7 @@ def _shown(model: Model) -> Iterator[str]:
     for names in (
         *(chart.parts for chart in model.charts.values()),
         *(lever.shows for lever in model.levers.values()),
+        *(suspect.shows for suspect in model.suspects.values()),
         *(sweep.shows for sweep in model.sweeps.values()),
     ):
         yield from names

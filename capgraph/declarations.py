@@ -271,6 +271,7 @@ class SuspectDecl(Declaration):
     )
     because: Scalar | None = _key("How it comes about.")
     check: Scalar | None = _key("What to look at, to see whether it is so.")
+    shows: Texts = _key("The quantities that it brings down; reports show how far.", default=())
     source: Scalar | None = _key("Who says so.")
 
 

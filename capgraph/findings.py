@@ -41,6 +41,15 @@ class LeverEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class Shortfall:
+    """What a suspect alone would change, and the quantities that it shows then (None: no value then)."""
+
+    suspect: str
+    settings: Mapping[str, Value]
+    values: Mapping[str, Value | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Curve:
     """A sweep over the selected scenario: the numbers of each quantity that it shows, one a point (None: no value)."""
 
@@ -141,3 +150,5 @@ class Findings:
     curves: tuple[Curve, ...] = ()
     backtests: tuple[Backtest, ...] = ()
     """The model against each of its files of evidence."""
+    shortfalls: tuple[Shortfall, ...] = ()
+    """What would bring measurements below the selected scenario, in declared order."""

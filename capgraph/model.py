@@ -303,6 +303,7 @@ class Suspect:
     vary: str | None
     limits: Limits
     check: str
+    shows: tuple[str, ...]
     provenance: Provenance
 
 

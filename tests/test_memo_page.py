@@ -31,7 +31,9 @@ def _scenario(memo: Memo, element: html.HtmlElement) -> str:
 
 def _evaluated(memo: Memo, element: html.HtmlElement) -> Value | None:
     quantity = str(element.get("data-quantity"))
-    lever = element.get("data-lever")
+    lever, suspect = element.get("data-lever"), element.get("data-suspect")
+    if suspect is not None:
+        return next(item for item in memo.findings.shortfalls if item.suspect == suspect).values[quantity]
     if lever == "together":
         assert memo.findings.together is not None
         return memo.findings.together.values[quantity]
@@ -152,6 +154,9 @@ def test_the_text_of_the_decision_is_all_there(memo: Memo) -> None:
     texts += [text for option in options for text in (option.label, option.because, option.risk)]
     texts += [
         text for lever in memo.plan.model.levers.values() for text in (lever.label, lever.provenance.because)
+    ]
+    texts += [
+        text for item in memo.plan.model.suspects.values() for text in (item.label, item.provenance.because, item.check)
     ]
     for text in texts:
         assert " ".join(text.split()) in memo.text

@@ -28,6 +28,7 @@ SPARSE = {
     "no levers": without("levers"),
     "no charts": without("charts"),
     "no checks": without("checks"),
+    "a suspect without texts": BARE + "suspects:\n  c: {vary: a, range: [0, 2], shows: [b]}\n",
     "one scenario": re.sub(r"(?m)^  (?:busy|counted): .*\n", "", SMALL),
     "no scenarios": without("scenarios"),
     "no ranges": re.sub(r", range: \[.*?\]", "", SMALL),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from capgraph.analysis.curves import draw_curves
 from capgraph.analysis.levers import pull_levers
 from capgraph.analysis.sensitivity import swings
+from capgraph.analysis.shortfalls import find_shortfalls
 from capgraph.findings import Findings
 from capgraph.plan import Plan
 from capgraph.results import Results
@@ -17,4 +18,10 @@ from capgraph.results import Results
 def find(plan: Plan, results: Results) -> Findings:
     """Return what moves the decision, or the results, of the selected scenario."""
     levers, together = pull_levers(plan, results)
-    return Findings(swings(plan, results), levers, together, draw_curves(plan, results))
+    return Findings(
+        swings(plan, results),
+        levers,
+        together,
+        draw_curves(plan, results),
+        shortfalls=find_shortfalls(plan, results),
+    )

@@ -123,7 +123,7 @@ def _suspect(item: Suspect) -> Entry:
     entry: Entry = {"label": item.label, "set": _settings(item.settings), "vary": item.vary}
     if item.limits.low is not None:
         entry["range"] = [item.limits.low, item.limits.high]
-    return _kept(entry | {"check": item.check} | _told(item.provenance))
+    return _kept(entry | {"check": item.check, "shows": list(item.shows)} | _told(item.provenance))
 
 
 def _catalogs_used(model: Model) -> Iterable[Catalog]:

@@ -30,7 +30,10 @@ def resolve_suspects(joined: Joined, scope: Scope) -> dict[str, Suspect]:
         told = Provenance(name.span, str(decl.because or ""), str(decl.source or ""))
         vary, check = (str(text) if text is not None else None for text in (decl.vary, decl.check))
         label = str(decl.label or titled(name))
-        made[str(name)] = Suspect(str(name), label, settings, vary, limits, check or "", told)
+        shows = tuple(
+            str(item) for item in decl.shows if scope.known(item, scope.quantities, "quantity", "CG304")
+        )
+        made[str(name)] = Suspect(str(name), label, settings, vary, limits, check or "", shows, told)
     return made
 
 
@@ -47,4 +50,7 @@ def _suspected(decl: SuspectDecl, scope: Scope) -> Limits | None:
     if decl.range is None:
         return quantity.limits
     own = scope.limits(decl.range, None, None, quantity.unit)
+    for end, text in zip((own.low, own.high), decl.range, strict=True):
+        if end is not None:
+            scope.within_limits(quantity.id, end, quantity.limits, quantity.unit, text.span)
     return replace(quantity.limits, low=own.low, high=own.high)

@@ -36,7 +36,7 @@ from capgraph.emit.memo.front import (
     rule_views,
 )
 from capgraph.emit.memo.graphs import draw_graphs
-from capgraph.emit.memo.variants import cost_labels, lever_views, scenario_views, together_view
+from capgraph.emit.memo.variants import cost_labels, lever_views, scenario_views, suspect_views, together_view
 from capgraph.emit.memo.view import Memo
 from capgraph.findings import Findings
 from capgraph.formula.tree import references
@@ -114,6 +114,7 @@ def view(
         scenarios=scenario_views(case),
         policy=model.decision.policy if model.decision else (),
         alerts=model.decision.alerts if model.decision else (),
+        suspects=suspect_views(case),
         files=files(case),
         attached=attached(attachments),
         drawings=draw(case, options, swings, tuple(graph for graph, of_costs in graphs if not of_costs)),

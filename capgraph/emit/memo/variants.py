@@ -1,6 +1,6 @@
-"""The levers and the scenarios: what else was calculated beside the selected scenario.
+"""The levers, the scenarios and the suspects: what else was calculated beside the selected scenario.
 
-In: the case → Out: a view of every lever, of all together, and of every scenario.
+In: the case → Out: a view of every lever and of all together, of every scenario, of every suspect that shows something.
 Invariant: a variation shows its own values; nothing here cites the selected scenario's derivation.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from capgraph.analysis.subject import results_of
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.cite import exact, show
-from capgraph.emit.memo.view import CheckView, Effect, Figure, LeverView, Piece, ScenarioView
+from capgraph.emit.memo.view import CheckView, Effect, Figure, LeverView, Piece, ScenarioView, SuspectView
 from capgraph.findings import LeverEffect
 from capgraph.model import Lever, Setting, Value
 from capgraph.notation import plural, show_change, without_unit
@@ -70,10 +70,30 @@ def _moved(case: Case, quantity: str, after: Value | None) -> Effect:
 
 def settings(case: Case, found: Mapping[str, Setting]) -> tuple[str, ...]:
     """Write what a scenario or a lever sets."""
+    return _written(case, {name: setting.value for name, setting in found.items()})
+
+
+def _written(case: Case, found: Mapping[str, Value]) -> tuple[str, ...]:
     quantities = case.plan.model.quantities
     return tuple(
-        f"{quantities[name].label}: {show(case.plan, quantities[name], setting.value, as_given=True)}"
-        for name, setting in found.items()
+        f"{quantities[name].label}: {show(case.plan, quantities[name], value, as_given=True)}"
+        for name, value in found.items()
+    )
+
+
+def suspect_views(case: Case) -> tuple[SuspectView, ...]:
+    """Return how far each suspect alone brings down what it shows, in the order in which the model lists them."""
+    suspects = case.plan.model.suspects
+    return tuple(
+        SuspectView(
+            item.suspect,
+            suspects[item.suspect].label,
+            _written(case, item.settings),
+            suspects[item.suspect].provenance.because,
+            suspects[item.suspect].check,
+            tuple(_moved(case, name, value) for name, value in item.values.items()),
+        )
+        for item in case.findings.shortfalls
     )
 
 

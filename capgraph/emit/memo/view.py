@@ -248,6 +248,18 @@ class LeverView:
 
 
 @dataclass(frozen=True, slots=True)
+class SuspectView:
+    """Why measurements may fall short: what it changes, what that brings down, and what to look at."""
+
+    id: str
+    label: str
+    settings: tuple[str, ...]
+    because: str
+    check: str
+    effects: tuple[Effect, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ScenarioView:
     """One scenario: what it sets, its verdict and checks."""
 
@@ -312,6 +324,7 @@ class Memo:
     scenarios: tuple[ScenarioView, ...]
     policy: tuple[str, ...]
     alerts: tuple[str, ...]
+    suspects: tuple[SuspectView, ...]
     files: tuple[FileView, ...]
     attached: tuple[FileView, ...]
     drawings: Drawings
