@@ -339,6 +339,10 @@ def test_the_command_prints_errors_and_the_worst_rows_with_their_why(
     again = CliRunner().invoke(app, why.removeprefix("Why the first: capgraph ").split())
     assert again.exit_code == 0
     assert again.stdout.startswith("time in base: 20 min")
+    (explain,) = (line for line in out.splitlines() if line.startswith("What would explain it: "))
+    again = CliRunner().invoke(app, explain.removeprefix("What would explain it: capgraph ").split())
+    assert again.exit_code == 0
+    assert "[time]: 10 min measured, 50% below the 20 of the model" in again.stdout
 
 
 def test_json_has_every_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

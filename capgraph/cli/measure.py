@@ -218,10 +218,12 @@ def _print_worst(plan: Plan, argument: str | None, made: Backtest, name: str) ->
         told = ", ".join(text for text in (values[row] for values in made.labels.values()) if _is_name(text))
         line = f"  {made.rows[row]}: {pair} ({100 * errors[row]:+.0f}%)"
         typer.echo(_cut(f"{line}  {told}", 160).replace(NARROW_SPACE, " "))
-    command = ["capgraph", "why", name, argument or default_plan(), "--scenario", made.scenario]
+    shown, measured = argument or default_plan(), f"{name}={comparison.measured[rows[0]]:.12g}"
+    options = ["--scenario", made.scenario]
     for item in made.settings[rows[0]]:
-        command += ["--set", item]
-    typer.echo(f"Why the first: {shlex.join(command)}")
+        options += ["--set", item]
+    typer.echo(f"Why the first: {shlex.join(['capgraph', 'why', name, shown, *options])}")
+    typer.echo(f"What would explain it: {shlex.join(['capgraph', 'diagnose', shown, measured, *options])}")
 
 
 def _is_name(text: str) -> bool:
