@@ -78,8 +78,8 @@ def diagnose(
         message = f"{names} rest{'s' if len(measured) == 1 else ''} on nothing that could be otherwise"
         help_text = "name a computed quantity, and set fewer of the inputs that it needs"
         return None, (Diagnostic("CG831", message, None, help_text),)
-    found_ones = _best(bench, causes, _candidates(bench, causes), within)
-    moving = [item for item in found_ones if _moves(item, predicted)]
+    tried = _best(bench, causes, _candidates(bench, causes), within)
+    moving = [item for item in tried if _moves(item, predicted)]
     order = list(plan.model.suspects)
     explanations = sorted(
         (item for item in moving if item.error <= within), key=lambda item: _likelihood(item, order)
