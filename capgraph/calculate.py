@@ -273,4 +273,6 @@ def _given(quantity: Quantity) -> Value:
 
 
 def _column(values: Sequence[Value | None] | Array) -> Array:
-    return np.array(values, dtype=object if any(isinstance(value, str) for value in values) else None)
+    # An array of objects would stay one, and numpy cannot calculate with that.
+    plain = values.tolist() if isinstance(values, np.ndarray) else values
+    return np.array(plain, dtype=object if any(isinstance(value, str) for value in plain) else None)

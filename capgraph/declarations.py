@@ -91,6 +91,9 @@ class FieldDecl(Declaration):
     type: Literal["number", "text", "yes/no"] | None = _key("What the field holds; a number when left out.")
     range: tuple[Scalar, Scalar] | None = _key("`[low, high]`: a row's number outside it is an error.")
     default: Scalar | None = _key("What holds for a row that does not give this field.", 0)
+    expected: tuple[Scalar, Scalar] | None = _key(
+        "`[low, high]`: where two rows of three lie; counts as one more measurement when a row is fitted."
+    )
 
 
 RowDecl = Annotated[
@@ -258,6 +261,7 @@ class FitDecl(Declaration):
     scenario: Scalar | None = _key(
         "What rows leave unset is as in this scenario; the first when left out.", "base"
     )
+    together: Texts = _key("Further quantities whose measurements were fitted to at the same time.", default=())
 
 
 class SuspectDecl(Declaration):

@@ -101,7 +101,8 @@ class Quantity:
 class Field:
     """A column of a catalog. `kind` says what its cells hold; only a number has a unit.
 
-    `default` stands in the rows that do not give the field."""
+    `default` stands in the rows that do not give the field; two rows of three are `expected` between its ends.
+    """
 
     id: str
     label: str
@@ -110,6 +111,7 @@ class Field:
     limits: Limits
     origin: Span
     default: Value | None = None
+    expected: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +289,8 @@ class Fit:
     sha256: str
     where: Mapping[str, tuple[str, ...]]
     scenario: str
+    together: tuple[str, ...]
+    """Quantities whose measurements were fitted to at the same time."""
     origin: Span
 
 

@@ -39,15 +39,20 @@ from capgraph.cli.session import (
     stop,
 )
 from capgraph.diagnostics import Diagnostic, did_you_mean, known_names
+from capgraph.findings import Errors
 from capgraph.notation import show_number
 from capgraph.plan import Plan
 from capgraph.resources import models_root
 
 if TYPE_CHECKING:
     from capgraph.emit.fitted import Fitted
-    from capgraph.measurement.calibrate import Calibration, Estimate, GroupFit
+    from capgraph.measurement.calibrate import Calibration, Closeness, Estimate, GroupFit
     from capgraph.measurement.data import Data
     from capgraph.measurement.refit import Difference, Job
+
+
+STRONG = 0.5
+MOST_PAIRS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Asked:
     """What the command line asks for."""
 
     fit: tuple[str, ...]
-    of: str | None
+    of: tuple[str, ...]
     by: tuple[str, ...]
     leave_out: tuple[str, ...]
     rows: tuple[str, ...]
@@ -125,27 +130,26 @@ def _only(files: Sequence[Path], settings: Settings) -> Path:
     return files[0]
 
 
-def _measured(data: Data, asked: str | None, settings: Settings) -> str:
+def _measured(data: Data, asked: Sequence[str], settings: Settings) -> tuple[str, ...]:
     names = tuple(data.measured)
-    if asked is not None and asked not in names:
-        way_out = did_you_mean(asked, names) or f"measured are {known_names(names)}"
-        stop(
-            (Diagnostic("CG803", f"`{asked}` is not measured in {data.source.name}", None, way_out),),
-            settings,
-            2,
+    wrong = next((name for name in asked if name not in names), None)
+    if wrong is not None:
+        way_out = did_you_mean(wrong, names) or f"measured are {known_names(names)}"
+        told = Diagnostic("CG803", f"`{wrong}` is not measured in {data.source.name}", None, way_out)
+        stop((told,), settings, 2)
+    if not asked and len(names) > 1:
+        told = Diagnostic(
+            "CG801",
+            f"{data.source.name} measures several quantities: {known_names(names)}",
+            None,
+            f"say which ones the fit is to, as in `--of {names[0]}`",
         )
-    if asked is None and len(names) > 1:
-        told = f"{data.source.name} measures several quantities: {known_names(names)}"
-        stop(
-            (Diagnostic("CG801", told, None, f"say which one the fit is to, as in `--of {names[0]}`"),),
-            settings,
-            2,
-        )
-    return asked or names[0]
+        stop((told,), settings, 2)
+    return tuple(dict.fromkeys(asked)) or names
 
 
 def _calibrated(
-    plan: Plan, scenario: str, data: Data, of: str, asked: Asked, settings: Settings
+    plan: Plan, scenario: str, data: Data, of: tuple[str, ...], asked: Asked, settings: Settings
 ) -> Calibration:
     from capgraph.measurement.calibrate import calibrate
     from capgraph.measurement.parameters import parameters
@@ -182,7 +186,7 @@ def run_refit(
     told: list[Difference] = []
     for job in todo:
         data = select_rows(plan, job.scenario, load_data(plan, job.path, {}, settings), job.where, settings)
-        made = _calibrated(plan, job.scenario, data, job.fits[0].of, _asked(job, folds), settings)
+        made = _calibrated(plan, job.scenario, data, job.of, _asked(job, folds), settings)
         placed, wrong = place(made)
         if wrong:
             stop(wrong, settings)
@@ -192,7 +196,7 @@ def run_refit(
     if as_json:
         typer.echo(json.dumps([_difference(item) for item in told], ensure_ascii=False, indent=1))
     else:
-        print_table([("fit", "parameter", "ships", "refitted", "standard error", ""), *map(_compared, told)])
+        _print_differences(told)
     if output is not None:
         _write(plan, argument, fitted, output, settings)
     if wrong_ones := sorted({item.fit for item in told if not item.same}):
@@ -204,12 +208,21 @@ def run_refit(
 
 
 def _asked(job: Job, folds: int) -> Asked:
-    return Asked(job.parameters, None, (), (), (), job.scenario, (), folds)
+    return Asked(job.parameters, job.of, (), (), (), job.scenario, (), folds)
 
 
-def _compared(item: Difference) -> tuple[str, ...]:
-    texts = tuple(_text(value) for value in (item.shipped, item.refitted))
-    return (item.fit, item.what, *texts, _text(item.error), "same" if item.same else "differs")
+def _print_differences(told: Sequence[Difference]) -> None:
+    """Print a line a fit that is what its data give, and all of one that is not."""
+    lines = [("fit", "", "ships", "refitted", "standard error", "")]
+    for fit in dict.fromkeys(item.fit for item in told):
+        own = [item for item in told if item.fit == fit]
+        if all(item.same for item in own):
+            lines.append((fit, "all", "", "", "", "same"))
+            continue
+        for item in own:
+            texts = (_text(item.shipped), _text(item.refitted), _text(item.error))
+            lines.append((fit, item.what, *texts, "same" if item.same else "differs"))
+    print_table(lines)
 
 
 def _text(value: float | str | None) -> str:
@@ -275,35 +288,45 @@ def _seen_from(output: Path, path: Path) -> str:
 
 
 def _print(plan: Plan, made: Calibration) -> None:
-    label = plan.model.quantities[made.of].label
+    labels = " and ".join(f"{plan.model.quantities[name].label} [{name}]" for name in made.of)
     grouped = f", by {', '.join(made.by)}" if made.by else ""
-    typer.echo(f"{label} [{made.of}] fitted to {made.rows:,} rows of {made.data}, {made.scenario}{grouped}\n")
+    count = made.whole.after.count
+    typer.echo(f"{labels}\nfitted to {count:,} measurements of {made.data}, {made.scenario}{grouped}\n")
     print_table(list(_error_lines(made)))
     for group in made.groups.values():
         _print_group(made, group)
-    for column, errors in made.left_out.items():
+    for column, each in made.left_out.items():
         typer.echo(f"\nFitted without each {column} in turn, errors on what was left out:")
-        head = ("", "rows", "mean error", "median", "90th pct", "bias")
-        lines = [(f"  {name or 'all'}", *shown_errors(item)) for name, item in errors.items() if item.count]
-        none = [name for name, item in errors.items() if not item.count]
-        print_table([head, *lines])
-        if none:
-            typer.echo(f"  too few other rows to fit to: {', '.join(name or 'all' for name in none)}")
+        print_table(list(_left_out_lines(each)))
+
+
+def _left_out_lines(each: Mapping[str, Mapping[str, Errors]]) -> Iterator[tuple[str, ...]]:
+    yield ("", "rows", "mean error", "median", "90th pct", "bias")
+    for name, errors in each.items():
+        if len(each) > 1:
+            yield (name, *[""] * 5)
+        for text, item in errors.items():
+            # Where a group is all that there is, nothing is left to fit to.
+            yield (f"  {text or 'all'}", *(shown_errors(item) if item.count else ("none", *[""] * 4)))
 
 
 def _error_lines(made: Calibration) -> Iterator[tuple[str, ...]]:
     yield ("", "rows", "before", "after", "left out", "median", "90th pct", "bias")
-    for group in made.groups.values():
+    for name in made.of:
+        shown = {group.group: group for group in made.groups.values() if group.each[name].after.count}
+        if len(made.of) > 1:
+            yield (name, *[""] * 7)
         if len(made.groups) > 1:
-            kept = "" if group.estimates else " (keeps its values)"
-            yield (f"  {group.group}{kept}", *_sizes(group))
-    yield ("all", *_sizes(made))
+            for group in shown.values():
+                kept = "" if group.estimates else " (keeps its values)"
+                yield (f"  {group.group}{kept}", *_sizes(group.each[name]))
+        yield ("  all" if len(made.of) > 1 else "all", *_sizes(made.each[name]))
 
 
-def _sizes(item: GroupFit | Calibration) -> tuple[str, ...]:
+def _sizes(item: Closeness) -> tuple[str, ...]:
     errors = (item.before, item.after, item.folds)
     means = (f"{100 * own.mean:.1f}%" if own.count else "" for own in errors)
-    return (f"{item.rows:,}", *means, *shown_errors(item.after)[2:])
+    return (f"{item.after.count:,}", *means, *shown_errors(item.after)[2:])
 
 
 def _print_group(made: Calibration, group: GroupFit) -> None:
@@ -315,10 +338,9 @@ def _print_group(made: Calibration, group: GroupFit) -> None:
     lines.extend(_estimate(item, units[item.parameter]) for item in group.estimates.values())
     print_table(lines)
     pairs = sorted(group.correlation.items(), key=lambda item: -abs(item[1]))
+    strong = [f"{one} ~ {other} {size:+.2f}" for (one, other), size in pairs if abs(size) >= STRONG]
     if pairs:
-        typer.echo(
-            "  correlation: " + "; ".join(f"{one} ~ {other} {size:+.2f}" for (one, other), size in pairs)
-        )
+        typer.echo(f"  correlated: {'; '.join(strong[:MOST_PAIRS]) or f'no pair by {STRONG:g} or more'}")
 
 
 def _estimate(item: Estimate, unit: str) -> tuple[str, ...]:
@@ -330,24 +352,32 @@ def _estimate(item: Estimate, unit: str) -> tuple[str, ...]:
 
 def _record(made: Calibration) -> dict[str, object]:
     return {
-        "of": made.of,
+        "of": list(made.of),
         "data": made.data,
         "sha256": made.digest,
         "scenario": made.scenario,
         "by": list(made.by),
-        "rows": made.rows,
-        **_errors(made),
+        "quantities": _errors(made.each),
         "groups": {group.group: _group(group) for group in made.groups.values()},
         "left_out": {
-            column: {name or "all": error_record(item) for name, item in errors.items()}
-            for column, errors in made.left_out.items()
+            column: {
+                name: {text or "all": error_record(item) for text, item in errors.items()}
+                for name, errors in each.items()
+            }
+            for column, each in made.left_out.items()
         },
     }
 
 
-def _errors(item: GroupFit | Calibration) -> Mapping[str, object]:
-    pairs = {"before": item.before, "after": item.after, "folds": item.folds}
-    return {name: error_record(errors) for name, errors in pairs.items()}
+def _errors(each: Mapping[str, Closeness]) -> dict[str, object]:
+    return {
+        name: {
+            "before": error_record(item.before),
+            "after": error_record(item.after),
+            "folds": error_record(item.folds),
+        }
+        for name, item in each.items()
+    }
 
 
 def _group(group: GroupFit) -> dict[str, object]:
@@ -362,4 +392,4 @@ def _group(group: GroupFit) -> dict[str, object]:
         for name, item in group.estimates.items()
     }
     correlation = [[one, other, size] for (one, other), size in group.correlation.items()]
-    return {"rows": group.rows, **_errors(group), "parameters": estimates, "correlation": correlation}
+    return {"quantities": _errors(group.each), "parameters": estimates, "correlation": correlation}

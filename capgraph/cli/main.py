@@ -179,8 +179,8 @@ def calibrate(
         ),
     ] = None,
     of: Annotated[
-        str | None,
-        typer.Option("--of", metavar="QUANTITY", help="The measurements [the only ones there are]."),
+        list[str] | None,
+        typer.Option("--of", metavar="QUANTITY,…", help="To whose measurements [the only ones there are]."),
     ] = None,
     by: Annotated[
         list[str] | None,
@@ -218,7 +218,7 @@ def calibrate(
         return
     asked = Asked(
         _names(fit),
-        of,
+        _names(of),
         _names(by),
         _names(leave_out),
         tuple(rows or ()),

@@ -39,13 +39,10 @@ def emit(plan: Plan, made: Sequence[Fitted], name: str, extends: str, date: str)
     for fitted in made:
         for placed in fitted.placed:
             _values(document, plan.model, fitted, placed, date)
-            of = fitted.calibration.of
-            known = next((fit for fit in plan.model.fits.values() if _is_of(fit, of, placed)), None)
-            entry = _fit(plan.model, fitted, placed, date)
-            if known is not None:
-                # What the entry that is laid over says of its rows must not stay.
-                entry = {**entry, "where": entry.get("where", {}), "scenario": fitted.calibration.scenario}
-            document["fits"][known.id if known else _id(of, placed)] = entry
+            for of in fitted.calibration.of:
+                if placed.group.each[of].after.count:
+                    name_of, entry = _fit(plan.model, fitted, placed, of, date)
+                    document["fits"][name_of] = entry
     kept = {key: value for key, value in document.items() if value}
     text = yaml.dump(kept, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=110)
     return Artifact(name, f"{MARK}\n{text}".encode(), "application/yaml", "The fitted values as a plan")
@@ -74,11 +71,13 @@ def _values(document: Entry, model: Model, fitted: Fitted, placed: Placed, date:
 
 
 def _source(fitted: Fitted, placed: Placed, date: str) -> str:
-    group = placed.group
-    return (
-        f"fitted to {group.rows} rows of {fitted.calibration.data}: mean error of "
-        f"{fitted.calibration.of} {_percent(group.after.mean)}, {date}"
-    )
+    errors = {of: own.after for of, own in placed.group.each.items() if own.after.count}
+    told = ", ".join(f"of {of} {_percent(own.mean)} ({own.count} rows)" for of, own in errors.items())
+    if len(errors) == 1:
+        ((of, own),) = errors.items()
+        told = f"of {of} {_percent(own.mean)}"
+        return f"fitted to {own.count} rows of {fitted.calibration.data}: mean error {told}, {date}"
+    return f"fitted to rows of {fitted.calibration.data}: mean error {told}, {date}"
 
 
 def _percent(share: float) -> str:
@@ -86,27 +85,29 @@ def _percent(share: float) -> str:
 
 
 def _is_of(fit: Fit, of: str, placed: Placed) -> bool:
+    """Say whether a fit of the model is for the same place and quantity."""
     here = (fit.of, fit.catalog, fit.row) == (of, placed.place.catalog, placed.place.row)
     return here and (fit.row is not None or set(fit.parameters) == set(placed.estimates))
 
 
-def _id(of: str, placed: Placed) -> str:
-    return f"{placed.place.row or '-'.join(placed.estimates)}-{of}"
-
-
-def _fit(model: Model, fitted: Fitted, placed: Placed, date: str) -> Entry:
-    made = fitted.calibration
+def _fit(model: Model, fitted: Fitted, placed: Placed, of: str, date: str) -> tuple[str, Entry]:
+    made, errors = fitted.calibration, placed.group.each[of].after
+    known = next((fit for fit in model.fits.values() if _is_of(fit, of, placed)), None)
     entry: Entry = {
-        "of": made.of,
+        "of": of,
+        "together": [name for name in made.of if name != of],
         "catalog": placed.place.catalog,
         "row": placed.place.row,
         "parameters": {name: [item.low, item.high] for name, item in placed.estimates.items()},
-        "rows": placed.group.rows,
-        "error": _percent(placed.group.after.mean),
+        "rows": errors.count,
+        "error": _percent(errors.mean),
         "date": date,
         "data": fitted.data,
         "sha256": made.digest,
         "where": {name: list(texts) if len(texts) > 1 else texts[0] for name, texts in fitted.where},
-        "scenario": made.scenario if made.scenario != next(iter(model.scenarios)) else None,
+        "scenario": made.scenario if known or made.scenario != next(iter(model.scenarios)) else None,
     }
-    return {key: value for key, value in entry.items() if value not in (None, {})}
+    # Of an entry that is laid over, what it says of its rows must not stay.
+    kept = {key: value for key, value in entry.items() if known or value not in (None, {}, [])}
+    default = f"{placed.place.row or '-'.join(placed.estimates)}-{of}"
+    return known.id if known else default, {key: value for key, value in kept.items() if value is not None}

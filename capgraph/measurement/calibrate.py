@@ -6,7 +6,7 @@ Invariant: what the data cannot support is told and keeps its value; every error
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -27,7 +27,7 @@ from capgraph.measurement.least_squares import (
     shares,
     solve,
 )
-from capgraph.measurement.parameters import Parameter, Predictor
+from capgraph.measurement.parameters import Observations, Parameter, Predictor, observations
 from capgraph.plan import Plan
 
 FOLDS = 5
@@ -56,42 +56,48 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class Closeness:
+    """How near predictions are before and after the fit, and (`folds`) to rows that were left out of it."""
+
+    before: Errors
+    after: Errors
+    folds: Errors
+
+
+@dataclass(frozen=True, slots=True)
 class GroupFit:
-    """A group's fit; without estimates it keeps its values. `folds` is the error on rows that were left out.
+    """A group's fit; without estimates it keeps its values. `each` is by measured quantity.
 
     `correlation` holds each pair of estimates.
     """
 
     group: str
-    rows: int
-    before: Errors
-    after: Errors
-    folds: Errors
+    whole: Closeness
+    each: Mapping[str, Closeness]
     estimates: Mapping[str, Estimate]
     correlation: Mapping[tuple[str, str], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Parameters fitted to measurements of `of`, by the groups of some columns.
+    """Parameters fitted to measurements of the quantities `of`, by the groups of some columns.
 
-    `left_out` holds, by column, the errors on each of its groups when nothing of that group was fitted to.
+    `left_out` holds, by column and measured quantity, the errors on each of the column's groups when nothing of that
+    group was fitted to; those of all of them come last, under `WHOLE`.
     """
 
     data: str
     digest: str
     scenario: str
-    of: str
+    of: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     by: tuple[str, ...]
-    rows: int
-    before: Errors
-    after: Errors
-    folds: Errors
+    whole: Closeness
+    each: Mapping[str, Closeness]
     groups: Mapping[str, GroupFit]
     options: Mapping[str, Mapping[str, tuple[str, ...]]]
     """By group, the rows of catalogs that its measurements take, for each choice whose row holds a parameter."""
-    left_out: Mapping[str, Mapping[str, Errors]]
+    left_out: Mapping[str, Mapping[str, Mapping[str, Errors]]]
 
 
 def calibrate(
@@ -99,14 +105,14 @@ def calibrate(
     scenario: str,
     data: Data,
     fit: Sequence[Parameter],
-    of: str,
+    of: Sequence[str],
     by: Sequence[str] = (),
     leave_out: Sequence[str] = (),
     folds: int = FOLDS,
     tell: Told = lambda _: None,
 ) -> tuple[Calibration | None, tuple[Diagnostic, ...]]:
-    """Fit parameters to measurements of a quantity; without groups, those of the catalog rows that hold them."""
-    work = _Work(plan, scenario, data, tuple(fit), of, folds, tell)
+    """Fit parameters to measurements of some quantities; without groups, those of the rows that hold them."""
+    work = _Work(plan, scenario, observations(data, of), tuple(fit), folds, tell)
     made = work.calibration(_grouping(fit, by), leave_out)
     return made, tuple(work.found)
 
@@ -120,18 +126,15 @@ def _grouping(fit: Sequence[Parameter], by: Sequence[str]) -> tuple[str, ...]:
 class _Work:
     plan: Plan
     scenario: str
-    data: Data
+    seen: Observations
     fit: tuple[Parameter, ...]
-    of: str
     folds: int
     tell: Told
     found: list[Diagnostic] = field(default_factory=list)
     predictor: Predictor = field(init=False)
-    measured: Numbers = field(init=False)
 
     def __post_init__(self) -> None:
-        self.predictor = Predictor(self.plan, self.scenario, self.data, self.of, self.fit)
-        self.measured = self.data.measured[self.of]
+        self.predictor = Predictor(self.plan, self.scenario, self.seen, self.fit)
 
     def calibration(self, by: tuple[str, ...], leave_out: Sequence[str]) -> Calibration | None:
         members = self._members(by)
@@ -145,34 +148,41 @@ class _Work:
         for group in fitted:
             after[group.rows] = group.predict(group.values)
             self.tell(f"{group.name}: {self.folds}-fold")
-            for out in shares(group.rows.size, min(self.folds, group.rows.size)):
+            for out in self._parts(group):
                 folds[group.rows[out]] = group.without(out)
         rows = np.concatenate([group.rows for group in groups])
         left_out = {column: self._left_out(column, fitted) for column in leave_out}
+        data, pairs = self.seen.data, (before, after, folds)
         return Calibration(
-            self.data.source.name,
-            self.data.digest,
+            data.source.name,
+            data.digest,
             self.scenario,
-            self.of,
+            self.seen.of,
             self.fit,
             by,
-            int(rows.size),
-            self._errors(before, rows),
-            self._errors(after, rows),
-            self._errors(folds, rows),
-            {group.name: self._told(group, before, after, folds) for group in groups},
+            self._closeness(pairs, rows),
+            self._each(pairs, rows),
+            {group.name: self._told(group, pairs) for group in groups},
             {group.name: self.predictor.options(group.rows) for group in groups},
             left_out,
         )
 
+    def _parts(self, group: _Group) -> Iterator[NDArray[np.intp]]:
+        """Yield the numbers of the observations of each fold; those of one row of the file are in one fold."""
+        lines = np.array(self.seen.data.lines)[group.rows]
+        names = np.unique(lines)
+        for own in shares(names.size, min(self.folds, names.size)):
+            yield np.flatnonzero(np.isin(lines, names[own]))
+
     def _no_rows(self) -> Diagnostic:
-        message = f"no row of {self.data.source.name} has both a measurement and a prediction of `{self.of}`"
+        of = " or ".join(f"`{name}`" for name in self.seen.of)
+        message = f"no row of {self.seen.data.source.name} has both a measurement and a prediction of {of}"
         return Diagnostic("CG816", message, None, "`capgraph backtest` says what is wrong with the rows")
 
     def _members(self, by: tuple[str, ...]) -> dict[str, NDArray[np.intp]]:
         """Return the rows of each group that can be compared, in the order of the groups' names."""
-        texts = [texts_of(self.plan, self.scenario, self.data, name) for name in by]
-        usable = np.flatnonzero(self.predictor.usable & np.isfinite(self.measured))
+        texts = [texts_of(self.plan, self.scenario, self.seen.data, name) for name in by]
+        usable = np.flatnonzero(self.predictor.usable)
         members: dict[str, list[int]] = {}
         for row in usable:
             members.setdefault(", ".join(own[row] or "(none)" for own in texts), []).append(int(row))
@@ -187,7 +197,7 @@ class _Work:
             self._warn(name, "CG823", f"no prediction moves with `{self.fit[number].id}`, so it keeps its value",
                        "leave it out, or measure where it counts")  # fmt: skip
         rows = rows[moved.any(axis=1)] if free else rows
-        group = _Group(name, rows, tuple(free), self.predictor, self.measured[rows])
+        group = _Group(name, rows, tuple(free), self.predictor, self.seen.measured[rows])
         if not free or not self._enough(group):
             return group
         group.solve()
@@ -206,8 +216,9 @@ class _Work:
 
     def _enough(self, group: _Group) -> bool:
         rows, parameters = group.rows.size, len(group.free)
+        unknown = sum(self.fit[number].expected is None for number in group.free)
         counted = f"{rows} row{'s' * (rows != 1)} for {parameters} parameter{'s' * (parameters != 1)}"
-        if rows < parameters + 1:
+        if rows < max(unknown + 1, 2):
             self._warn(group.name, "CG821", f"{counted} cannot be fitted; the values stay",
                        "measure more rows, fit fewer parameters, or make groups larger with --by")  # fmt: skip
             return False
@@ -258,9 +269,9 @@ class _Work:
         where = f"{group}: " if group else ""
         self.found.append(Diagnostic(code, where + message, None, way_out, severity="warning"))
 
-    def _left_out(self, column: str, groups: Sequence[_Group]) -> Mapping[str, Errors]:
-        """Return the errors on each group of a column when its rows have no part in the fit; the last is of all."""
-        texts = np.array(texts_of(self.plan, self.scenario, self.data, column), dtype=object)
+    def _left_out(self, column: str, groups: Sequence[_Group]) -> Mapping[str, Mapping[str, Errors]]:
+        """Return the errors on each group of a column, by measured quantity, when its rows have no part in the fit."""
+        texts = np.array(texts_of(self.plan, self.scenario, self.seen.data, column), dtype=object)
         predicted = self._nothing()
         for number, group in enumerate(groups, 1):
             own = texts[group.rows]
@@ -269,22 +280,39 @@ class _Work:
                 out = np.flatnonzero(own == text)
                 predicted[group.rows[out]] = group.without(out)
         every = np.concatenate([group.rows for group in groups])
-        names = sorted(set(texts[every].tolist()))
-        return {name or "(none)": self._errors(predicted, every[texts[every] == name]) for name in names} | {
-            WHOLE: self._errors(predicted, every)
-        }
+        made = {}
+        for number, name in enumerate(self.seen.of):
+            rows = every[self.seen.target[every] == number]
+            parts = {text: rows[texts[rows] == text] for text in sorted(set(texts[rows].tolist()))}
+            made[name] = {text or "(none)": self._errors(predicted, own) for text, own in parts.items()}
+            made[name][WHOLE] = self._errors(predicted, rows)
+        return made
 
     def _nothing(self) -> Numbers:
-        return np.full(self.data.size, np.nan)
+        return np.full(self.seen.data.size, np.nan)
 
     def _errors(self, predicted: Numbers, rows: NDArray[np.intp]) -> Errors:
-        pair = Comparison(self.of, tuple(predicted[rows].tolist()), tuple(self.measured[rows].tolist()))
+        pair = Comparison("", tuple(predicted[rows].tolist()), tuple(self.seen.measured[rows].tolist()))
         return errors_of(pair)
 
-    def _told(self, group: _Group, before: Numbers, after: Numbers, folds: Numbers) -> GroupFit:
-        first, then, out = (self._errors(predicted, group.rows) for predicted in (before, after, folds))
-        told = (self._estimates(group), self._correlation(group))
-        return GroupFit(group.name, int(group.rows.size), first, then, out, *told)
+    def _closeness(self, pairs: Sequence[Numbers], rows: NDArray[np.intp]) -> Closeness:
+        before, after, folds = (self._errors(predicted, rows) for predicted in pairs)
+        return Closeness(before, after, folds)
+
+    def _each(self, pairs: Sequence[Numbers], rows: NDArray[np.intp]) -> Mapping[str, Closeness]:
+        return {
+            name: self._closeness(pairs, rows[self.seen.target[rows] == number])
+            for number, name in enumerate(self.seen.of)
+        }
+
+    def _told(self, group: _Group, pairs: Sequence[Numbers]) -> GroupFit:
+        return GroupFit(
+            group.name,
+            self._closeness(pairs, group.rows),
+            self._each(pairs, group.rows),
+            self._estimates(group),
+            self._correlation(group),
+        )
 
     def _estimates(self, group: _Group) -> Mapping[str, Estimate]:
         if group.solution is None:
@@ -355,7 +383,8 @@ class _Group:
     def without(self, out: NDArray[np.intp]) -> Numbers:
         """Return predictions of some rows, by number, from a fit to the others; nan where those are too few."""
         kept = np.setdiff1d(np.arange(self.rows.size), out)
-        if kept.size < len(self.free) + 1:
+        unknown = sum(self.predictor.fit[number].expected is None for number in self.free)
+        if kept.size < max(unknown + 1, 2):
             return np.full(out.size, np.nan)
         starts = self.starts.copy()
         starts[list(self.free)] = self.values

@@ -7,7 +7,7 @@ Invariant: deterministic; limits are never crossed; the derivatives come with th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -35,6 +35,8 @@ class Axis:
     low: float
     high: float
     start: float
+    expected: tuple[float, float] | None = None
+    """Where it lies two times of three: as good as one measurement with an error of `TOLERATED`."""
 
     @property
     def is_logarithmic(self) -> bool:
@@ -43,7 +45,16 @@ class Axis:
 
     def at(self, start: float) -> Axis:
         """Return the axis with another start."""
-        return Axis(self.low, self.high, min(max(start, self.low), self.high))
+        return replace(self, start=min(max(start, self.low), self.high))
+
+    def surprise(self, value: float) -> tuple[float, float]:
+        """Return how far a value is from what is expected, as an error, and how that changes with the place."""
+        if self.expected is None:
+            return 0.0, 0.0
+        low, high = self.expected
+        return TOLERATED * (2 * value - low - high) / (high - low), 2 * TOLERATED * self.slope(value) / (
+            high - low
+        )
 
     @property
     def scale(self) -> float:
@@ -119,10 +130,16 @@ def _search(
             known[key] = _residuals(predict, measured, axes, place)
         return known[key]
 
+    def residuals(place: Numbers) -> Numbers:
+        return at(place)[0]
+
+    def derivatives(place: Numbers) -> Numbers:
+        return at(place)[1]
+
     made = least_squares(
-        lambda place: at(place)[0],
+        residuals,
         np.clip(start, low + margin, high - margin),
-        jac=lambda place: at(place)[1],
+        jac=derivatives,
         bounds=(low, high),
         loss="soft_l1",
         f_scale=TOLERATED,
@@ -143,7 +160,10 @@ def _bounds(axes: Sequence[Axis]) -> tuple[Numbers, Numbers]:
 def _residuals(
     predict: Predict, measured: Numbers, axes: Sequence[Axis], place: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Return ln(predicted / measured) and its derivatives by place. Shapes: (rows,) and (rows, parameters)."""
+    """Return ln(predicted / measured), then what departs from expectations, and the derivatives by place.
+
+    Shapes: (rows + expectations,) and (rows + expectations, parameters).
+    """
     _, high = _bounds(axes)
     steps = np.where(place + STEP > high, -STEP, STEP)
     places = place + np.vstack([np.zeros(len(axes)), np.diag(steps)])
@@ -152,7 +172,11 @@ def _residuals(
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(predicted / measured)
     logs = np.where(np.isfinite(logs), logs, NO_PREDICTION)
-    return logs[0], ((logs[1:] - logs[0]) / steps[:, None]).T
+    surprises = [axis.surprise(value) for axis, value in zip(axes, values[0], strict=True)]
+    expected = np.array([axis.expected is not None for axis in axes])
+    residuals = np.concatenate([logs[0], np.array([size for size, _ in surprises])[expected]])
+    slopes = np.diag([slope for _, slope in surprises])[expected]
+    return residuals, np.vstack([((logs[1:] - logs[0]) / steps[:, None]).T, slopes])
 
 
 def _judged(
@@ -165,7 +189,7 @@ def _judged(
     near = AT_LIMIT * np.minimum(1.0, high - low)
     at_limit = (place - low < near) | (high - place < near)
     place = np.where(place - low < near, low, np.where(high - place < near, high, place))
-    still = np.linalg.norm(jacobian, axis=0) < 1e-7
+    still = np.linalg.norm(jacobian[: measured.size], axis=0) < 1e-7
     free = ~(at_limit | still)
     covariance, condition = _covariance(residuals, jacobian[:, free])
     deviations = np.sqrt(np.diag(covariance))
@@ -177,7 +201,7 @@ def _judged(
     correlation[np.ix_(free, free)] = own
     np.fill_diagonal(correlation, 1.0)
     values = np.array([_value(axis, where) for axis, where in zip(axes, place, strict=True)])
-    factor = stdtrit(max(measured.size - int(free.sum()), 1), (1 + CONFIDENCE) / 2)
+    factor = stdtrit(max(residuals.size - int(free.sum()), 1), (1 + CONFIDENCE) / 2)
     reach = factor * np.nan_to_num(spread)
     return Solution(
         values,

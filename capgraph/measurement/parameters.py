@@ -39,6 +39,7 @@ class Parameter:
     choice: str | None = None
     catalog: str | None = None
     field: str | None = None
+    expected: tuple[float, float] | None = None
 
     def axis(self, start: float) -> Axis:
         """Return the limits for a fit that starts at a value; where the model states none, the value's own sign."""
@@ -47,31 +48,63 @@ class Parameter:
         low, high = (
             end if own is None else own for own, end in zip((self.low, self.high), ends, strict=True)
         )
-        if not np.isfinite(start):
+        if not np.isfinite(start) and self.expected is not None:
+            start = sum(self.expected) / 2
+        elif not np.isfinite(start):
             start = float(np.sqrt(low * high)) if low > 0 else (low + high) / 2
-        return Axis(low, high, min(max(start, low), high))
+        return Axis(low, high, min(max(start, low), high), self.expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Measurements of some quantities, one an entry: a row of the file stands here once for each of them that it has.
+
+    `data` has one row an entry; `target` is the number, in `of`, of the quantity that was measured.
+    """
+
+    data: Data
+    of: tuple[str, ...]
+    target: NDArray[np.intp]
+    measured: Numbers
+
+    def pick(self, values: Mapping[str, Array], entries: NDArray[np.intp]) -> Numbers:
+        """Return what was predicted of each entry's own quantity. Shape: that of `entries`."""
+        columns = np.stack([np.asarray(values[name], dtype=float) for name in self.of])
+        return np.asarray(columns[self.target[entries], np.arange(entries.size)])
+
+
+def observations(data: Data, of: Sequence[str]) -> Observations:
+    """Return the measurements of some quantities, quantity by quantity."""
+    rows = [np.flatnonzero(np.isfinite(data.measured[name])) for name in of]
+    target = np.concatenate([np.full(own.size, number) for number, own in enumerate(rows)])
+    measured = np.concatenate([data.measured[name][own] for name, own in zip(of, rows, strict=True)])
+    return Observations(data.only(np.concatenate(rows).tolist()), tuple(of), target, measured)
 
 
 def parameters(
-    plan: Plan, scenario: str, data: Data, names: Sequence[str], of: str
+    plan: Plan, scenario: str, data: Data, names: Sequence[str], of: Sequence[str]
 ) -> tuple[tuple[Parameter, ...], tuple[Diagnostic, ...]]:
-    """Read the names of what is to be fitted to a quantity."""
+    """Read the names of what is to be fitted to some quantities."""
     made = [_parameter(plan, scenario, data, name, of) for name in dict.fromkeys(names)]
     wrong = tuple(item for item in made if isinstance(item, Diagnostic))
     return tuple(item for item in made if isinstance(item, Parameter)), wrong
 
 
-def _parameter(plan: Plan, scenario: str, data: Data, name: str, of: str) -> Parameter | Diagnostic:
-    quantity, numbers = plan.model.quantities.get(name), needed(plan, of)
+def _parameter(plan: Plan, scenario: str, data: Data, name: str, of: Sequence[str]) -> Parameter | Diagnostic:
+    quantity, numbers, told = (
+        plan.model.quantities.get(name),
+        needed(plan, of),
+        " and ".join(f"`{name}`" for name in of),
+    )
     if quantity is None or quantity.unit is None:
         state = (
             "is no number" if quantity is not None else "is no quantity and no `choice.field` of a formula"
         )
-        way_out = did_you_mean(name, numbers) or f"numbers that `{of}` needs: {known_names(numbers)}"
+        way_out = did_you_mean(name, numbers) or f"numbers that {told} needs: {known_names(numbers)}"
         return Diagnostic("CG820", f"`{name}` cannot be fitted: it {state}", None, way_out)
     if name not in numbers:
-        message = f"`{name}` cannot be fitted to measurements of `{of}`, which does not need it"
-        return Diagnostic("CG820", message, None, f"numbers that it needs: {known_names(numbers)}")
+        message = f"`{name}` cannot be fitted to measurements of {told}: nothing there needs it"
+        return Diagnostic("CG820", message, None, f"numbers that are needed: {known_names(numbers)}")
     for given, where in (
         (data.settings, f"each row of {data.source.name}"),
         (plan.model.scenarios[scenario].settings, f"the scenario `{scenario}`"),
@@ -82,9 +115,9 @@ def _parameter(plan: Plan, scenario: str, data: Data, name: str, of: str) -> Par
     return _limited(plan, quantity)
 
 
-def needed(plan: Plan, of: str) -> tuple[str, ...]:
-    """Return the numbers that a quantity is calculated from."""
-    steps = reached(plan.uses, (of,)) - {of}
+def needed(plan: Plan, of: Sequence[str]) -> tuple[str, ...]:
+    """Return the numbers that some quantities are calculated from."""
+    steps = reached(plan.uses, of) - set(of)
     return tuple(
         name for name, item in plan.model.quantities.items() if name in steps and item.unit is not None
     )
@@ -94,9 +127,9 @@ def _limited(plan: Plan, quantity: Quantity) -> Parameter:
     limits, definition = quantity.limits, quantity.definition
     if isinstance(definition, Lookup):
         # A row's number outside its field's range is an error: here the range is the limit.
-        own = plan.model.catalogs[definition.catalog].fields[definition.field].limits
-        at = (definition.choice, definition.catalog, definition.field)
-        return Parameter(quantity.id, quantity.unit_text, own.low, own.high, *at)
+        column = plan.model.catalogs[definition.catalog].fields[definition.field]
+        at = (definition.choice, definition.catalog, definition.field, column.expected)
+        return Parameter(quantity.id, quantity.unit_text, column.limits.low, column.limits.high, *at)
     low, high = limits.minimum, limits.maximum
     if limits.low is not None and limits.high is not None:
         width = WIDENED * (limits.high - limits.low)
@@ -108,12 +141,11 @@ def _limited(plan: Plan, quantity: Quantity) -> Parameter:
 
 @dataclass
 class Predictor:
-    """The model's predictions of `of` for the rows of some data, as a function of the parameters."""
+    """The model's predictions of what was measured, as a function of the parameters; a row is an observation."""
 
     plan: Plan
     scenario: str
-    data: Data
-    of: str
+    seen: Observations
     fit: tuple[Parameter, ...]
     given: Mapping[str, Override] = field(init=False)
     before: Numbers = field(init=False)
@@ -128,32 +160,32 @@ class Predictor:
     """The parameters and choices of each row as the model has them."""
 
     def __post_init__(self) -> None:
-        plan, size = self.plan, self.data.size
+        plan, data, of = self.plan, self.seen.data, self.seen.of
+        every = np.arange(data.size)
         self.given = {
             name: values
-            for name, values in overrides(plan, self.scenario, self.data).items()
-            if name not in self.data.measured
+            for name, values in overrides(plan, self.scenario, data).items()
+            if name not in data.measured
         }
         ids = tuple(item.id for item in self.fit)
         choices = tuple(item.choice for item in self.fit if item.choice is not None)
-        columns = calculate(plan, self.given, size, (self.of, *ids, *choices))
-        self.own = columns.values
-        self.before = np.asarray(columns.values[self.of], dtype=float)
+        self.own = calculate(plan, self.given, data.size, (*of, *ids, *choices)).values
+        self.before = self.seen.pick(self.own, every)
         # A row of a catalog may lack what is to be fitted.
         starts = {name: np.asarray(self.own[name], dtype=float).copy() for name in ids}
         for item in self.fit:
-            lacking = ~np.isfinite(starts[item.id])
-            starts[item.id][lacking] = item.axis(np.nan).start
-        steps = frozenset[str]().union(*(cone(plan.uses, name, (self.of,)) for name in ids))
-        read = {need for step in steps - set(ids) for need in plan.uses[step]} - steps
-        columns = calculate(plan, {**self.given, **starts}, size, (self.of, *read))
-        predicted = np.asarray(columns.values[self.of], dtype=float)
+            starts[item.id][~np.isfinite(starts[item.id])] = item.axis(np.nan).start
+        steps = frozenset[str]().union(*(cone(plan.uses, name, of) for name in ids))
+        # Besides what parameters move, that is what moves with none of them but is predicted as well.
+        read = {need for step in steps - set(ids) for need in plan.uses[step]} | set(of)
+        values = calculate(plan, {**self.given, **starts}, data.size, read).values
+        predicted = self.seen.pick(values, every)
         self.usable = np.isfinite(predicted) & (predicted > 0)
         # Inside a sweep, a step that moves with its input is not the outer lane's.
         swept = any(steps & set(table.steps) for table in plan.sweeps.values())
-        given = {name: _array(values) for name, values in self.given.items() if swept or name in steps}
-        self.fixed = given if swept else {**given, **{name: columns.values[name] for name in read}}
-        self.narrow = narrowed(plan, (self.of,), {**self.fixed, **starts})
+        given = {name: _array(own) for name, own in self.given.items() if swept or name in steps}
+        self.fixed = given if swept else {**given, **{name: values[name] for name in read - steps}}
+        self.narrow = narrowed(plan, of, {**self.fixed, **starts})
 
     def predict(self, values: Numbers, rows: NDArray[np.intp]) -> Numbers:
         """Return predictions. Shapes: (sets, parameters) and (rows,) → (sets, rows); nan where there is none."""
@@ -163,7 +195,7 @@ class Predictor:
         for number, item in enumerate(self.fit):
             made[item.id] = values[:, number].repeat(rows.size)
         columns = calculate(self.narrow, made, lanes.size)
-        return np.asarray(columns.values[self.of], dtype=float).reshape(sets, rows.size)
+        return self.seen.pick(columns.values, lanes).reshape(sets, rows.size)
 
     def starts(self, rows: NDArray[np.intp]) -> Numbers:
         """Return where a fit to some rows starts: the middle one of their values. Shape: (parameters,)."""

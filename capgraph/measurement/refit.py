@@ -44,8 +44,8 @@ class Job:
     """Fits that one calibration gives: to the same measurements, of the same parameters; `parameters` are step ids."""
 
     fits: tuple[Fit, ...]
+    of: tuple[str, ...]
     parameters: tuple[str, ...]
-    choice: str | None
     scenario: str
     where: Mapping[str, tuple[str, ...]]
     path: Path
@@ -107,7 +107,7 @@ def jobs(plan: Plan) -> tuple[tuple[Job, ...], tuple[Diagnostic, ...]]:
             fit.data,
             fit.origin.source,
         )
-        made.setdefault(key if fit.row is not None else (*key, fit.id), []).append(fit)
+        made.setdefault(key, []).append(fit)
     done = [_job(plan, tuple(fits)) for fits in made.values()]
     found = tuple(item for item in done if isinstance(item, Diagnostic))
     return tuple(item for item in done if isinstance(item, Job)), found
@@ -115,9 +115,9 @@ def jobs(plan: Plan) -> tuple[tuple[Job, ...], tuple[Diagnostic, ...]]:
 
 def _job(plan: Plan, fits: tuple[Fit, ...]) -> Job | Diagnostic:
     first = fits[0]
-    names, choice, where = tuple(first.parameters), None, dict(first.where)
+    names, where, of = tuple(first.parameters), dict(first.where), (first.of, *first.together)
     if first.catalog is not None:
-        feeding = set(needed(plan, first.of))
+        feeding = set(needed(plan, of))
         choices = [
             name
             for name, item in plan.model.quantities.items()
@@ -133,9 +133,9 @@ def _job(plan: Plan, fits: tuple[Fit, ...]) -> Job | Diagnostic:
             return Diagnostic("CG829", message, first.origin, "correct `of`, `catalog` or the parameters")
         choice = choices[0]
         names = tuple(f"{choice}.{name}" for name in names)
-        where[choice] = tuple(str(fit.row) for fit in fits)
+        where[choice] = tuple(dict.fromkeys(str(fit.row) for fit in fits))
     scenario = first.scenario or next(iter(plan.model.scenarios))
-    return Job(fits, names, choice, scenario, where, Path(first.origin.source.path).parent / first.data)
+    return Job(fits, of, names, scenario, where, Path(first.origin.source.path).parent / first.data)
 
 
 def differences(plan: Plan, job: Job, made: Calibration, placed: Sequence[Placed]) -> tuple[Difference, ...]:
@@ -148,13 +148,12 @@ def differences(plan: Plan, job: Job, made: Calibration, placed: Sequence[Placed
             estimate = own.estimates.get(name) if own is not None else None
             told.append(_difference(fit, name, _shipped(plan, fit, name), estimate))
         if own is not None:
-            error = abs(own.group.after.mean - fit.error) < SAME_ERROR
+            now = own.group.each[fit.of].after
+            same = abs(now.mean - fit.error) < SAME_ERROR
             told.append(
-                Difference(
-                    fit.id, "rows", float(fit.rows), float(own.group.rows), None, fit.rows == own.group.rows
-                )
+                Difference(fit.id, "rows", float(fit.rows), float(now.count), None, fit.rows == now.count)
             )
-            told.append(Difference(fit.id, "error", fit.error, own.group.after.mean, None, error))
+            told.append(Difference(fit.id, "error", fit.error, now.mean, None, same))
         if fit.sha256:
             told.append(
                 Difference(fit.id, "sha256", fit.sha256, made.digest, None, fit.sha256 == made.digest)

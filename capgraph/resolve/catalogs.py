@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from capgraph.declarations import CatalogDecl, FieldDecl, RowDecl
 from capgraph.diagnostics import did_you_mean, known_names
-from capgraph.model import Catalog, Field, Provenance, Row, Value
-from capgraph.resolve.scope import Scope, _short
+from capgraph.model import Catalog, Field, Limits, Provenance, Row, Value
+from capgraph.resolve.scope import Scope, _short, is_beyond
+from capgraph.units import Unit
 from capgraph.yamltree import Scalar
 
 ROW_KEYS = ("name", "source", "as_of", "note", "unverified")
@@ -79,8 +80,22 @@ def _field(name: Scalar, decl: FieldDecl, scope: Scope) -> Field | None:
     if kind == "number" and unit is None:
         return None
     limits = scope.limits(decl.range, None, None, unit)
-    field = Field(str(name), str(decl.label or _titled(name)), kind, unit, limits, name.span)
+    expected = _expected(decl, limits, unit, scope)
+    field = Field(str(name), str(decl.label or _titled(name)), kind, unit, limits, name.span, expected=expected)
     return field if decl.default is None else replace(field, default=_cell(decl.default, field, scope))
+
+
+def _expected(decl: FieldDecl, limits: Limits, unit: Unit | None, scope: Scope) -> tuple[float, float] | None:
+    if decl.expected is None or unit is None:
+        return None
+    found = scope.limits(decl.expected, None, None, unit)
+    if found.low is None or found.high is None:
+        return None
+    if found.low == found.high or is_beyond(found.low, found.high, Limits(None, None, limits.low, limits.high)):
+        message = f"`expected` is {found.low:g} to {found.high:g} {unit}; it spans a part of the field's range"
+        scope.report("CG211", message, decl.expected[0].span, "narrow it, or widen the range")
+        return None
+    return (found.low, found.high)
 
 
 def _row(row_id: Scalar, cells: RowDecl, fields: Mapping[str, Field], decl: CatalogDecl, scope: Scope) -> Row:

@@ -92,7 +92,8 @@ def resolve_fits(
 
 def _fit(name: Scalar, decl: FitDecl, scope: Scope) -> Fit | None:
     before = len(scope.found)
-    scope.known(decl.of, scope.settable, "quantity", "CG304")
+    for quantity in (decl.of, *decl.together):
+        scope.known(quantity, scope.settable, "quantity", "CG304")
     holders = _holders(name, decl, scope)
     parameters = {}
     for key, (low, high) in decl.parameters.items():
@@ -115,9 +116,10 @@ def _fit(name: Scalar, decl: FitDecl, scope: Scope) -> Fit | None:
     catalog, row = (str(decl.catalog), str(decl.row)) if decl.row is not None else (None, None)
     told = (str(decl.date), str(decl.data), str(decl.sha256 or ""))
     where = {str(key): _texts(value) for key, value in decl.where.items()}
+    together = tuple(map(str, decl.together))
     return Fit(
         str(name), str(decl.of), catalog, row, parameters, int(rows), error, *told, where, str(decl.scenario or ""),
-        name.span,
+        together, name.span,
     )  # fmt: skip
 
 

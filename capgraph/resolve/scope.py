@@ -150,7 +150,7 @@ class Scope:
             message = f"`min` is {minimum:g} {unit}, above `max`, {maximum:g} {unit}"
             self.report("CG211", message, least.span, "exchange the two")
             return Limits(low, high)
-        if low_high and low is not None and high is not None and _is_beyond(low, high, limits):
+        if low_high and low is not None and high is not None and is_beyond(low, high, limits):
             beyond = "below `min`" if minimum is not None and low < minimum else "above `max`"
             message = f"the range {low:g} to {high:g} {unit} reaches {beyond}"
             self.report("CG211", message, low_high[0].span, "narrow the range, or widen the limits")
@@ -293,7 +293,8 @@ class Scope:
         return False
 
 
-def _is_beyond(low: float, high: float, limits: Limits) -> bool:
+def is_beyond(low: float, high: float, limits: Limits) -> bool:
+    """Say whether a range reaches beyond hard limits."""
     below = limits.minimum is not None and low < limits.minimum
     return below or (limits.maximum is not None and high > limits.maximum)
 
