@@ -67,7 +67,8 @@ class Axis:
 
     def outward(self, place: Numbers) -> Numbers:
         """Return the values that stand at places of the axis, within the limits."""
-        values = np.exp(place) if self.is_logarithmic else place * self.scale
+        within = np.clip(place, self.inward(self.low), self.inward(self.high))
+        values = np.exp(within) if self.is_logarithmic else within * self.scale
         return np.asarray(np.clip(values, self.low, self.high), dtype=float)
 
     def slope(self, value: float) -> float:
