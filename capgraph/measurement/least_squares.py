@@ -23,6 +23,8 @@ STEP = 1e-6
 NO_PREDICTION = 20.0
 """The logarithm of the error where parameters give no prediction above zero: far beyond any that do."""
 AT_LIMIT = 1e-5
+FINE, COARSE = 1e-10, 1e-6
+"""How near a search comes to the best place; the error on rows that are left out needs fewer digits than a value."""
 SINGULAR = 1e4
 """Beyond this condition number of the scaled derivatives there is no solution, but a line of them."""
 CONFIDENCE = 0.95
@@ -110,13 +112,14 @@ def solve(predict: Predict, measured: Numbers, axes: Sequence[Axis], starts: int
     """
     places = zip(*(axis.spread(starts) for axis in axes), strict=True)
     # The first of equals, so that a fit which is right already stays as it is.
-    found = [_search(predict, measured, axes, np.array(place)) for place in places]
+    precision = FINE if starts > 1 else COARSE
+    found = [_search(predict, measured, axes, np.array(place), precision) for place in places]
     best = min(found, key=lambda item: round(item[1], 12))
     return _judged(predict, measured, axes, *best)
 
 
 def _search(
-    predict: Predict, measured: Numbers, axes: Sequence[Axis], start: Numbers
+    predict: Predict, measured: Numbers, axes: Sequence[Axis], start: Numbers, precision: float
 ) -> tuple[Numbers, float]:
     from scipy.optimize import least_squares
 
@@ -144,9 +147,9 @@ def _search(
         bounds=(low, high),
         loss="soft_l1",
         f_scale=TOLERATED,
-        xtol=1e-10,
-        ftol=1e-13,
-        gtol=1e-13,
+        xtol=precision,
+        ftol=precision / 1000,
+        gtol=precision / 1000,
         max_nfev=200,
     )
     return np.asarray(made.x, dtype=float), float(made.cost)
