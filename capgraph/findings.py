@@ -68,13 +68,18 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Errors relative to the measurement: how many, mean and median size, size at the 90th percentile, mean (bias)."""
+    """Errors relative to the measurement: how many, mean and median size, size at the 90th percentile, mean (bias).
+
+    `within_10` and `within_25` are the shares that are off by at most 10% and 25%.
+    """
 
     count: int
     mean: float
     median: float
     p90: float
     bias: float
+    within_10: float
+    within_25: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,13 @@ class Backtest:
     errors: Mapping[str, Errors]
     groups: Mapping[str, Mapping[str, Mapping[str, Errors]]]
     labels: Mapping[str, tuple[str, ...]]
+
+    def texts(self, column: str) -> tuple[str, ...]:
+        """Return what stands in a column in each row: its label, or the value that it sets; empty for nothing."""
+        if column in self.labels:
+            return self.labels[column]
+        own = (dict(text.split("=", 1) for text in row) for row in self.settings)
+        return tuple(settings.get(column, "") for settings in own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,19 @@ from capgraph.analysis.curves import draw_curves
 from capgraph.analysis.levers import pull_levers
 from capgraph.analysis.sensitivity import swings
 from capgraph.analysis.shortfalls import find_shortfalls
-from capgraph.findings import Findings
+from capgraph.findings import Backtest, Findings
 from capgraph.plan import Plan
 from capgraph.results import Results
 
 
-def find(plan: Plan, results: Results) -> Findings:
-    """Return what moves the decision, or the results, of the selected scenario."""
+def find(plan: Plan, results: Results, backtests: tuple[Backtest, ...] = ()) -> Findings:
+    """Return what moves the decision, or the results, of the selected scenario, beside what was measured."""
     levers, together = pull_levers(plan, results)
     return Findings(
         swings(plan, results),
         levers,
         together,
         draw_curves(plan, results),
+        backtests,
         shortfalls=find_shortfalls(plan, results),
     )

@@ -7,8 +7,9 @@ Invariant: nothing is written before everything is made.
 from __future__ import annotations
 
 import os
+import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +18,11 @@ import typer
 
 from capgraph import __version__
 from capgraph.cli.files import refusal, write_files
+from capgraph.cli.measure import report_backtests
 from capgraph.cli.session import Settings, default_plan, load, spinner, stated_time, stop
 from capgraph.diagnostics import Diagnostic, has_errors
 from capgraph.emit.artifact import Artifact, Making
-from capgraph.findings import Findings
+from capgraph.findings import Backtest, Findings
 from capgraph.plan import Plan
 from capgraph.results import Results
 
@@ -44,7 +46,9 @@ class _Stages:
         self.times.append((name, time.perf_counter() - start))
 
 
-def run_build(argument: str | None, output: Path | None, only: str, settings: Settings) -> None:
+def run_build(
+    argument: str | None, output: Path | None, only: str, measurements: Sequence[Path], settings: Settings
+) -> None:
     """Build the reports of a plan."""
     kinds = _kinds(only, settings)
     stages = _Stages()
@@ -54,13 +58,16 @@ def run_build(argument: str | None, output: Path | None, only: str, settings: Se
         stop((wrong,), settings, 2)
     folder = output or Path("reports") / (plan.model.plan or plan.model.id)
     name = plan.model.plan or plan.model.id
+    backtests: tuple[Backtest, ...] = ()
+    if measurements or plan.model.evidence:
+        with stages.stage("measurements"):
+            backtests = report_backtests(plan, measurements, settings)
     with stages.stage("evaluate"):
-        results, findings = _evaluated(plan, settings)
+        results, findings = _evaluated(plan, backtests, settings)
     if wrong := refusal(folder, [f"{name}.{kind}" for kind in kinds]):
         stop((wrong,), settings, 2)
-    artifacts = _artifacts(
-        plan, results, findings, _making(plan, argument, settings), kinds, stages, settings
-    )
+    made = _making(plan, argument, measurements, settings)
+    artifacts = _artifacts(plan, results, findings, made, kinds, stages, settings)
     with stages.stage("write"):
         written = write_files(folder, artifacts)
     if isinstance(written, Diagnostic):
@@ -88,20 +95,24 @@ def _too_large(plan: Plan) -> Diagnostic | None:
     return Diagnostic("CG704", f"the model has {found}", None, way_out) if found else None
 
 
-def _evaluated(plan: Plan, settings: Settings) -> tuple[Results, Findings]:
+def _evaluated(plan: Plan, backtests: tuple[Backtest, ...], settings: Settings) -> tuple[Results, Findings]:
     from capgraph.analysis.findings import find
     from capgraph.evaluate import evaluate
 
     results, found = evaluate(plan)
     if results is None or has_errors(found):
         stop(found, settings)
-    return results, find(plan, results)
+    return results, find(plan, results, backtests)
 
 
-def _making(plan: Plan, argument: str | None, settings: Settings) -> Making:
+def _making(plan: Plan, argument: str | None, measurements: Sequence[Path], settings: Settings) -> Making:
     """Say how and by what the reports are made; the time is SOURCE_DATE_EPOCH, or the model's date, never the clock."""
-    command = f"capgraph build {argument or default_plan()}"
-    return Making(__version__, stated_time(plan, settings).strftime("%Y-%m-%dT%H:%M:%SZ"), command)
+    command = ["capgraph", "build", argument or default_plan()]
+    for file in measurements:
+        command += ["--measurements", os.fspath(file)]
+    return Making(
+        __version__, stated_time(plan, settings).strftime("%Y-%m-%dT%H:%M:%SZ"), shlex.join(command)
+    )
 
 
 def _artifacts(

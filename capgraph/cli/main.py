@@ -84,11 +84,17 @@ def build(
     only: Annotated[
         str, typer.Option(help="Which reports, by comma: xlsx, pdf, html, json.")
     ] = "xlsx,pdf,html",
+    measurements: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Measurements to hold the model against, beside its own; may be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Check, evaluate and write all reports; print the verdict, the files and the time of each stage."""
     from capgraph.cli.build import run_build
 
-    run_build(plan, output, only, context.obj)
+    run_build(plan, output, only, measurements or [], context.obj)
 
 
 @app.command()

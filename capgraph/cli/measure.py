@@ -1,6 +1,6 @@
-"""The commands about measurements: `backtest`.
+"""The commands about measurements: `backtest`, and what `build` holds against them.
 
-In: a plan and a file of measurements → Out: errors by group and the worst rows, or every row as JSON.
+In: a plan and a file of measurements → Out: errors by group and the worst rows, or every row as JSON; for reports, all.
 Invariant: what cannot be compared is told on standard error; the rest is still shown.
 """
 
@@ -11,6 +11,7 @@ import math
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -39,6 +40,29 @@ def load_data(plan: Plan, file: Path, changes: Mapping[str, Value], settings: Se
         stop((*found, *more), settings, 2)
     settings.show((*found, *more))
     return data
+
+
+def report_backtests(plan: Plan, files: Sequence[Path], settings: Settings) -> tuple[Backtest, ...]:
+    """Hold the plan against the evidence of its model, then against further files.
+
+    A plan may have changed what the model's evidence measures: that is told as a warning, and the reports do without.
+    A further file that cannot be used ends the process.
+    """
+    from capgraph.measurement.backtest import backtest, held_against
+
+    scenario, made = next(iter(plan.model.scenarios)), []
+    own = [Path(name) for name in plan.model.evidence]
+    for item in own:
+        result, found = held_against(plan, scenario, item)
+        settings.show([replace(problem, severity="warning") for problem in found])
+        made.append(result)
+    for item in files:
+        result, found = backtest(plan, scenario, load_data(plan, item, {}, settings))
+        if result is None:
+            stop(found, settings, 2)
+        settings.show(found)
+        made.append(result)
+    return tuple(result for result in made if result is not None)
 
 
 def run_backtest(

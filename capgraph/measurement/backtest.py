@@ -7,14 +7,16 @@ Invariant: all rows are lanes of one calculation, of no more steps than the pred
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capgraph.calculate import Columns, Override, calculate
-from capgraph.diagnostics import Diagnostic
+from capgraph.diagnostics import Diagnostic, has_errors
 from capgraph.findings import Backtest, Comparison, Errors
-from capgraph.measurement.data import Data
+from capgraph.measurement.data import Data, bind
+from capgraph.measurement.readers import read_measurements
 from capgraph.model import Choose, Value
 from capgraph.plan import Plan
 
@@ -73,6 +75,19 @@ def backtest(
         data.labels,
     )
     return made, found
+
+
+def held_against(plan: Plan, scenario: str, path: Path) -> tuple[Backtest | None, tuple[Diagnostic, ...]]:
+    """Read a file of measurements and hold the model against it; nothing where the file cannot be used."""
+    table, found = read_measurements(path)
+    if table is None or has_errors(found):
+        return None, found
+    data, more = bind(table, plan.model)
+    found += more
+    if data is None or has_errors(more):
+        return None, found
+    made, more = backtest(plan, scenario, data)
+    return made, (*found, *more)
 
 
 def grouping(plan: Plan, data: Data) -> tuple[str, ...]:
@@ -145,7 +160,7 @@ def errors_of(comparison: Comparison, rows: Sequence[int] | None = None) -> Erro
     errors = errors if rows is None else errors[list(rows)]
     errors = errors[np.isfinite(errors)]
     if not errors.size:
-        return Errors(0, 0.0, 0.0, 0.0, 0.0)
+        return Errors(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     size = np.abs(errors)
     return Errors(
         int(errors.size),
@@ -153,7 +168,13 @@ def errors_of(comparison: Comparison, rows: Sequence[int] | None = None) -> Erro
         float(np.median(size)),
         float(np.quantile(size, 0.9)),
         float(errors.mean()),
+        _within(size, 0.10),
+        _within(size, 0.25),
     )
+
+
+def _within(size: NDArray[np.float64], bound: float) -> float:
+    return float(np.mean(size <= bound))
 
 
 def relative_errors(comparison: Comparison) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """From a line of the evidence back to the sections that cite it.
 
-In: the parts of the first pages → Out: for each anchor, the ids of the sections that lead there, in reading order.
+In: the parts that cite → Out: for each anchor, the ids of the sections that lead there, in reading order.
 Invariant: a section stands here only if its text links to the anchor.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from capgraph.emit.memo.view import Change, Figure, Line, OptionView, Recommendation
+from capgraph.emit.memo.view import BacktestView, Change, Figure, Line, OptionView, Recommendation
 
 
 def backlinks(
@@ -16,6 +16,7 @@ def backlinks(
     why: Sequence[Figure],
     options: Sequence[OptionView],
     change: Change | None,
+    backtests: Sequence[BacktestView],
 ) -> Mapping[str, tuple[str, ...]]:
     """Return which sections cite each line."""
     found: dict[str, list[str]] = {}
@@ -24,6 +25,7 @@ def backlinks(
         "why" if recommendation else "result": (figure.anchor for figure in why),
         "change": _change(change) if change else iter(()),
         "options": (anchor for option in options for anchor in _option(option)),
+        "backtest": (view.quantity.anchor for view in backtests),
     }
     for section, anchors in cited.items():
         for anchor in dict.fromkeys(anchors):

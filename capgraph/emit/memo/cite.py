@@ -142,6 +142,18 @@ def show(plan: Plan, quantity: Quantity, value: Value | None, as_given: bool = F
     return write(value, quantity.unit_text)
 
 
+def column_name(plan: Plan, column: str) -> str:
+    """Return what a column of measurements is called: the label of the quantity that it sets, else its own name."""
+    entry = plan.model.quantities.get(column)
+    return entry.label if entry else column
+
+
+def group_name(plan: Plan, column: str, group: str) -> str:
+    """Return what a group of measurements is called: the row that a choice takes, else the text in the file."""
+    entry = plan.model.quantities.get(column)
+    return show(plan, entry, group) if entry and group else group or "not said"
+
+
 def cite(plan: Plan, result: ScenarioResult, scenario: str, shown: frozenset[str]) -> Citations:
     """Number the computed quantities of `shown`, all inputs and all catalog facts, in the model's reading order."""
     quantities = plan.model.quantities

@@ -99,6 +99,46 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
+class Band:
+    """What lies within a share of the measurement: an SVG path, and its label, whose middle stands at `y`."""
+
+    path: str
+    label: str
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """The points of a group as one SVG path, its label (none: no legend) at `y`, and beside that a mark of its kind."""
+
+    path: str
+    stroke: float
+    label: tuple[str, ...]
+    y: float
+    sample: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Points in a square of `side`, whose corner stands at `left` and `top`; bands from the widest on."""
+
+    id: str
+    caption: str
+    words: str
+    left: float
+    top: float
+    side: float
+    bands: tuple[Band, ...]
+    clouds: tuple[Cloud, ...]
+    across: tuple[Tick, ...]
+    upright: tuple[Tick, ...]
+    across_label: str
+    upright_label: str
+    legend: float
+    """Where the legend begins."""
+
+
+@dataclass(frozen=True, slots=True)
 class Drawings:
     """The charts, where there is something to draw."""
 

@@ -172,8 +172,9 @@ def _fact(case: Case, entry: Quantity, row: Row) -> Fact:
 
 
 def files(case: Case) -> tuple[FileView, ...]:
-    """Return the files that were read, the model first."""
-    return tuple(FileView(name, digest, "") for name, digest in case.plan.model.files)
+    """Return the files that were read, the model first, then the measurements that it is held against."""
+    measured = ((item.data, item.digest) for item in case.findings.backtests)
+    return tuple(FileView(name, digest, "") for name, digest in (*case.plan.model.files, *measured))
 
 
 def attached(attachments: Iterable[Artifact]) -> tuple[FileView, ...]:

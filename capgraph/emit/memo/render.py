@@ -17,10 +17,11 @@ from capgraph.analysis.subject import results_of
 from capgraph.emit.artifact import Artifact, Making
 from capgraph.emit.fonts import font_faces
 from capgraph.emit.memo.backlinks import backlinks
+from capgraph.emit.memo.backtests import backtest_views
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.change import change, swing_views
 from capgraph.emit.memo.charts import draw
-from capgraph.emit.memo.cite import cite
+from capgraph.emit.memo.cite import Citations, cite
 from capgraph.emit.memo.evidence import (
     assumption_groups,
     attached,
@@ -73,14 +74,14 @@ def view(
 ) -> Memo:
     """Return everything that the memo shows."""
     model, selected = plan.model, results.selected
-    result = results.scenarios[selected]
-    case = Case(plan, results, findings, cite(plan, result, selected, ancestors(plan, _shown(plan))))
+    case = Case(plan, results, findings, _citations(plan, results, findings))
     options, swings = option_views(case), swing_views(case)
     graphs = draw_graphs(case)
     changes = change(case, tuple(graph for graph, of_costs in graphs if of_costs))
     asked, why = recommendation(case), deciding(case)
     found = tuple(case.citations.figure(name) for name in results_of(plan))
-    cited = backlinks(asked, why if asked else found, options, changes)
+    backtests = backtest_views(case)
+    cited = backlinks(asked, why if asked else found, options, changes, backtests)
     steps, conversions = step_groups(case, cited)
     assumptions, definitions = assumption_groups(case, cited)
     return Memo(
@@ -103,6 +104,7 @@ def view(
         target=case.citations.figure(case.target) if case.target else None,
         steps=steps,
         conversions=conversions,
+        backtests=backtests,
         swings=swings,
         levers=lever_views(case),
         together=together_view(case),
@@ -120,6 +122,12 @@ def view(
         drawings=draw(case, options, swings, tuple(graph for graph, of_costs in graphs if not of_costs)),
         linked=frozenset(cited),
     )
+
+
+def _citations(plan: Plan, results: Results, findings: Findings) -> Citations:
+    measured = {name for backtest in findings.backtests for name in backtest.comparisons}
+    shown = ancestors(plan, _shown(plan) | measured)
+    return cite(plan, results.scenarios[results.selected], results.selected, shown)
 
 
 def _shown(plan: Plan) -> set[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from capgraph.emit.memo.drawing import Drawings, Graph
+from capgraph.emit.memo.drawing import Drawings, Graph, Scatter
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +280,57 @@ class ScenarioView:
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """The errors of a group of measurements."""
+
+    group: str
+    count: str
+    mean: str
+    median: str
+    p90: str
+    bias: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTable:
+    """The errors by the groups that a column tells apart; `left_out` of them, the smallest, are not shown."""
+
+    column: str
+    rows: tuple[ErrorRow, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorstRow:
+    """A measurement that the model is far from: where it stands, what it was, and both numbers."""
+
+    place: str
+    told: str
+    predicted: str
+    measured: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestView:
+    """A quantity as a file measured it, and how far off the model is; `leans` is `high`, `low` or empty."""
+
+    quantity: Figure
+    data: str
+    count: str
+    median: str
+    mean: str
+    p90: str
+    bias: str
+    leans: str
+    within_10: str
+    within_25: str
+    drawing: Scatter
+    tables: tuple[ErrorTable, ...]
+    worst: tuple[WorstRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FileView:
     """A file that the memo rests on."""
 
@@ -313,6 +364,7 @@ class Memo:
     steps: tuple[StepGroup, ...]
     conversions: tuple[StepView, ...]
     """Computed quantities that only write another one in a different unit."""
+    backtests: tuple[BacktestView, ...]
     swings: tuple[SwingView, ...]
     levers: tuple[LeverView, ...]
     together: LeverView | None

@@ -48,7 +48,7 @@ def emit(plan: Plan, results: Results, findings: Findings, made: Making) -> Arti
     for page, catalog in catalogs:
         write_catalog(page, layout, catalog)
     write_units(pages[UNITS], layout)
-    write_about(pages[ABOUT], plan, made)
+    write_about(pages[ABOUT], plan, findings, made)
     data = finish(_saved(book, plan, made), book.cached, made.timestamp, book.alternatives)
     name = f"{plan.model.plan or plan.model.id}.xlsx"
     return Artifact(name, data, MEDIA_TYPE, "the live workbook: every number an input or a formula")

@@ -6,12 +6,15 @@ of the machine.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from capgraph.emit.artifact import Making
 from capgraph.emit.xlsx.grid import write_section
 from capgraph.emit.xlsx.layout import SPARE_ROWS, SUMMARY
 from capgraph.emit.xlsx.page import Page
 from capgraph.emit.xlsx.paper import set_up
 from capgraph.emit.xlsx.styles import Role
+from capgraph.findings import Findings
 from capgraph.plan import Plan
 
 _LEGEND = (
@@ -52,7 +55,7 @@ _HOW = (
 )
 
 
-def write_about(page: Page, plan: Plan, made: Making) -> None:
+def write_about(page: Page, plan: Plan, findings: Findings, made: Making) -> None:
     """Write the sheet."""
     page.text(1, 1, "About", Role.TITLE)
     page.height(1, 24)
@@ -61,7 +64,8 @@ def write_about(page: Page, plan: Plan, made: Making) -> None:
     row = _legend(page, 4)
     row = _table(page, row, "How to", _HOW)
     row = _table(page, row, "What it was made from", _provenance(plan, made))
-    row = _files(page, row, plan)
+    measured = tuple((item.data, item.digest) for item in findings.backtests)
+    row = _files(page, row, (*plan.model.files, *measured))
     set_up(page, plan.model, row, 3, 3, 2)
     page.sheet.print_title_rows = "1:1"
 
@@ -94,9 +98,9 @@ def _provenance(plan: Plan, made: Making) -> tuple[tuple[str, str], ...]:
     return tuple((label, text) for label, text in entries if text)
 
 
-def _files(page: Page, row: int, plan: Plan) -> int:
+def _files(page: Page, row: int, files: Sequence[tuple[str, str]]) -> int:
     write_section(page, row, "Files it was made from", 3)
-    for line, (name, digest) in enumerate(plan.model.files, row + 1):
+    for line, (name, digest) in enumerate(files, row + 1):
         page.text(line, 1, name, Role.LABEL)
         page.text(line, 2, f"SHA-256 {digest}", Role.UNIT, until=3)
-    return row + len(plan.model.files)
+    return row + len(files)

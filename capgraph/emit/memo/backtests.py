@@ -1,0 +1,93 @@
+"""Estimates against measurements: how far off the model is, by group, and where most.
+
+In: the case, with the backtests of its findings → Out: a view of each quantity that a file measures.
+Invariant: every share and error is the backtest's own; a row is named by its file and line, never by a folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from capgraph.emit.memo.case import Case
+from capgraph.emit.memo.cite import column_name, group_name
+from capgraph.emit.memo.scatter import draw_scatter
+from capgraph.emit.memo.view import BacktestView, ErrorRow, ErrorTable, WorstRow
+from capgraph.findings import Backtest, Errors
+from capgraph.measurement.backtest import relative_errors, worst
+from capgraph.notation import MINUS, show_value
+
+_GROUPS_SHOWN, _COLUMNS_SHOWN = 8, 3
+_WORST_SHOWN = 5
+_MOST_TOLD = 110
+
+
+def backtest_views(case: Case) -> tuple[BacktestView, ...]:
+    """Return each measured quantity of each file, in their order."""
+    return tuple(
+        _view(case, item, number, name)
+        for number, item in enumerate(case.findings.backtests)
+        for name, errors in item.errors.items()
+        if errors.count
+    )
+
+
+def _view(case: Case, item: Backtest, number: int, name: str) -> BacktestView:
+    errors = item.errors[name]
+    return BacktestView(
+        quantity=case.citations.figure(name),
+        data=item.data,
+        count=f"{errors.count:,}",
+        median=_share(errors.median),
+        mean=_share(errors.mean),
+        p90=_share(errors.p90),
+        bias=_share(abs(errors.bias)),
+        leans="" if _share(abs(errors.bias)) == _share(0.0) else "high" if errors.bias > 0 else "low",
+        within_10=f"{errors.within_10:.0%}",
+        within_25=f"{errors.within_25:.0%}",
+        drawing=draw_scatter(case, item, number, name),
+        tables=tuple(_tables(case, item, name)),
+        worst=tuple(_worst(case, item, name)),
+    )
+
+
+def _tables(case: Case, item: Backtest, name: str) -> Iterator[ErrorTable]:
+    """Yield the errors by each of the first columns that tell groups apart; of many groups the largest."""
+    told = {column: _of(groups, name) for column, groups in item.groups.items()}
+    several = {column: groups for column, groups in told.items() if len(groups) > 1}
+    for column in list(several)[:_COLUMNS_SHOWN]:
+        groups = several[column]
+        largest = sorted(groups, key=lambda group: -groups[group].count)[:_GROUPS_SHOWN]
+        rows = tuple(
+            _row(group_name(case.plan, column, group), groups[group]) for group in groups if group in largest
+        )
+        yield ErrorTable(column_name(case.plan, column), rows, len(groups) - len(rows))
+
+
+def _of(groups: Mapping[str, Mapping[str, Errors]], name: str) -> dict[str, Errors]:
+    return {group: errors[name] for group, errors in groups.items() if name in errors}
+
+
+def _row(group: str, errors: Errors) -> ErrorRow:
+    bias = f"{'+' if errors.bias > 0 else MINUS if errors.bias < 0 else ''}{_share(abs(errors.bias))}"
+    return ErrorRow(
+        group, f"{errors.count:,}", _share(errors.mean), _share(errors.median), _share(errors.p90), bias
+    )
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def _worst(case: Case, item: Backtest, name: str) -> Iterator[WorstRow]:
+    comparison, unit = item.comparisons[name], case.plan.model.quantities[name].unit_text
+    errors = relative_errors(comparison)
+    for row in worst(comparison, _WORST_SHOWN):
+        texts = [texts[row] for texts in item.labels.values() if texts[row]]
+        told = ", ".join((*item.settings[row], *texts))
+        yield WorstRow(
+            place=f"{item.data}:{item.rows[row].rpartition(':')[2]}",
+            told=told if len(told) <= _MOST_TOLD else f"{told[: _MOST_TOLD - 1]}…",
+            predicted=show_value(comparison.predicted[row], unit),
+            measured=show_value(comparison.measured[row], unit),
+            error=f"{'+' if errors[row] > 0 else MINUS}{abs(errors[row]):.0%}",
+        )
