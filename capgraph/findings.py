@@ -7,14 +7,18 @@ Invariant: numbers are in the quantities' own units, for the selected scenario.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from capgraph.model import Value
 
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """The target at both ends of one input's stated range, and the verdicts there (None: no value there)."""
+    """The target at both ends of one input's stated range, and the verdicts there (None: no value there).
+
+    With `fit`, the quantity is what that fit predicts, and the ends are as far off as its mean error.
+    """
 
     quantity: str
     low: float
@@ -23,6 +27,7 @@ class Swing:
     target_at_high: float | None
     verdict_at_low: str
     verdict_at_high: str
+    fit: str = ""
 
     def width(self, centre: float) -> float:
         """Return how far the target moves over the range, in the target's unit."""
@@ -153,6 +158,14 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """What a number rests on; `fits` are the ids of those that it is a parameter of, predicted by, or follows from."""
+
+    kind: Literal["measured", "fitted", "assumed"]
+    fits: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """Swings by width, widest first; levers in declared order, then all of them together; sweeps as declared."""
 
@@ -164,3 +177,7 @@ class Findings:
     """The model against each of its files of evidence."""
     shortfalls: tuple[Shortfall, ...] = ()
     """What would bring measurements below the selected scenario, in declared order."""
+    fits: tuple[str, ...] = ()
+    """Ids of the fits that hold in the selected scenario."""
+    bases: Mapping[str, Basis] = field(default_factory=dict)
+    """What numbers of the selected scenario rest on, by quantity; none in a model without measurements."""

@@ -34,7 +34,7 @@ def test_the_words_say_what_the_backtest_found() -> None:
     memo = measured_memo()
     errors = memo.findings.backtests[0].errors["step"]
     (section,) = memo.page.xpath("//section[@id='backtest']")
-    said = " ".join(section.xpath("./p")[0].text_content().split())
+    said = " ".join(section.xpath("./p[@class='told']")[0].text_content().split())
     assert f"was measured in {errors.count} rows of speed.csv" in said
     assert (
         f"off by {100 * errors.median:.1f}% in the median and by {100 * errors.mean:.1f}% on average" in said
@@ -45,7 +45,7 @@ def test_the_words_say_what_the_backtest_found() -> None:
 
 def test_what_was_measured_is_cited_and_cites_back() -> None:
     page = measured_memo().page
-    (link,) = page.xpath("//section[@id='backtest']/p[1]/a")
+    (link,) = page.xpath("//section[@id='backtest']/p[@class='told'][1]/a")
     (step,) = page.xpath(f"//*[@id='{link.get('href')[1:]}']")
     assert "(step)" in step.text_content()
     assert step.xpath(".//a[@href='#backtest']")

@@ -6,6 +6,7 @@ Invariant: every number is the evaluator's for a variation of the selected scena
 
 from __future__ import annotations
 
+from capgraph.analysis.basis import bases, fits_in_force
 from capgraph.analysis.curves import draw_curves
 from capgraph.analysis.levers import pull_levers
 from capgraph.analysis.sensitivity import swings
@@ -25,4 +26,6 @@ def find(plan: Plan, results: Results, backtests: tuple[Backtest, ...] = ()) -> 
         draw_curves(plan, results),
         backtests,
         shortfalls=find_shortfalls(plan, results),
+        fits=tuple(fit.id for fit in fits_in_force(plan, results)),
+        bases=bases(plan, results),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from capgraph.emit.memo.view import BacktestView, Change, Figure, Line, OptionView, Recommendation
+from capgraph.emit.memo.view import Change, Figure, Line, OptionView, Recommendation
 
 
 def backlinks(
@@ -16,7 +16,7 @@ def backlinks(
     why: Sequence[Figure],
     options: Sequence[OptionView],
     change: Change | None,
-    backtests: Sequence[BacktestView],
+    measured: Sequence[Figure],
 ) -> Mapping[str, tuple[str, ...]]:
     """Return which sections cite each line."""
     found: dict[str, list[str]] = {}
@@ -25,7 +25,7 @@ def backlinks(
         "why" if recommendation else "result": (figure.anchor for figure in why),
         "change": _change(change) if change else iter(()),
         "options": (anchor for option in options for anchor in _option(option)),
-        "backtest": (view.quantity.anchor for view in backtests),
+        "backtest": (figure.anchor for figure in measured),
     }
     for section, anchors in cited.items():
         for anchor in dict.fromkeys(anchors):

@@ -1,16 +1,18 @@
 """What would change the verdict, and what moves the target.
 
 In: the case → Out: flips, the first input to measure, scenarios by verdict, swings.
-Invariant: every number is the evaluator's at an end of a stated range.
+Invariant: every number is the evaluator's at an end of a stated range, or of a fit's error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.drawing import Graph
-from capgraph.emit.memo.view import Change, Flip, ScenarioGroup, SwingView
+from capgraph.emit.memo.rests import error_of
+from capgraph.emit.memo.view import Change, Figure, Flip, ScenarioGroup, SwingView
 from capgraph.findings import Swing
 from capgraph.notation import show_change, show_given, show_in_prose
 
@@ -28,7 +30,8 @@ def change(case: Case, graphs: tuple[Graph, ...]) -> Change | None:
     return Change(
         decides=decision is not None,
         target=case.citations.figure(case.target) if case.target else None,
-        ranged=len(case.findings.swings),
+        ranged=sum(not swing.fit for swing in case.findings.swings),
+        fitted=sum(bool(swing.fit) for swing in case.findings.swings),
         flips=tuple(flip for _, flip in flips),
         first=first,
         groups=groups,
@@ -55,8 +58,8 @@ def _flips(case: Case, swing: Swing) -> Iterator[tuple[float, Flip]]:
         yield (
             abs(end - now) / abs(now) if now else float("inf"),
             Flip(
-                input=case.citations.figure(swing.quantity, as_given=True),
-                end=show_given(end, unit),
+                input=_tried(case, swing),
+                end=_end(swing, end, unit),
                 rises=end > now,
                 change=show_change(now, end),
                 option=case.option_label(option),
@@ -85,13 +88,26 @@ def moving_swings(case: Case) -> tuple[Swing, ...]:
 def _swing_view(case: Case, swing: Swing) -> SwingView:
     unit = case.plan.model.quantities[swing.quantity].unit_text
     return SwingView(
-        input=case.citations.figure(swing.quantity, as_given=True),
-        low=show_given(swing.low, unit),
-        high=show_given(swing.high, unit),
+        input=_tried(case, swing),
+        low=_end(swing, swing.low, unit),
+        high=_end(swing, swing.high, unit),
         target_low=_target(case, swing.target_at_low),
         target_high=_target(case, swing.target_at_high),
         flips=not swing.verdict_at_low == swing.verdict_at_high == case.verdict,
+        error=error_of(case.plan.model.fits[swing.fit]) if swing.fit else "",
     )
+
+
+def _tried(case: Case, swing: Swing) -> Figure:
+    """Return what a swing moves: an input as it was given, or what a fit predicts."""
+    if not swing.fit:
+        return case.citations.figure(swing.quantity, as_given=True)
+    found = case.citations.figure(swing.quantity)
+    return replace(found, label=f"Error of the fit: {found.label}")
+
+
+def _end(swing: Swing, value: float, unit: str) -> str:
+    return show_in_prose(value, unit) if swing.fit else show_given(value, unit)
 
 
 def _first(swings: tuple[SwingView, ...]) -> SwingView | None:

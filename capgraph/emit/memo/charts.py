@@ -81,6 +81,8 @@ def _tornado(case: Case, views: Sequence[SwingView]) -> Drawing | None:
     place = Scale(min(values), max(values), start, stop)
     flips = any(view.flips for view, _ in shown)
     caption = f"{target.label} at the low end (hatched) and the high end (filled) of each input’s range"
+    if any(view.error for view, _ in shown):
+        caption += " or fit’s mean error"
     caption += "; ◆ the answer changes within the range." if flips else "."
     words = "; ".join(
         f"{view.input.label} from {view.low} to {view.high}: {view.target_low} to {view.target_high}"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from capgraph.emit.memo.view import Figure, Line, Piece
+from capgraph.emit.memo.view import Figure, Line, Piece, Place, Rest
 from capgraph.formula.tree import references
 from capgraph.model import Choose, Formula, Lookup, Quantity, Value
 from capgraph.notation import show_given, show_in_prose
@@ -26,14 +26,6 @@ _SIGNS = {" * ": " × ", " / ": " ÷ ", " - ": " − ", "<=": "≤", ">=": "≥"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a quantity's line stands, and the number that it carries there."""
-
-    anchor: str
-    mark: str
-
-
-@dataclass(frozen=True, slots=True)
 class Citations:
     """The places of all quantities of a memo, and the result that its figures are taken from."""
 
@@ -41,6 +33,7 @@ class Citations:
     result: ScenarioResult
     measured: frozenset[str]
     places: Mapping[str, Place]
+    rests: Mapping[str, Rest] = field(default_factory=dict)
 
     def figure(self, quantity: str, as_given: bool = False) -> Figure:
         """Return a quantity's value in the selected scenario, with its place."""
@@ -50,7 +43,7 @@ class Citations:
         text = show(self.plan, entry, value, as_given)
         return Figure(
             quantity, entry.label, text, exact(value), place.anchor, place.mark, entry.provenance.because,
-            quantity in self.measured,
+            quantity in self.measured, self.rests.get(quantity),
         )  # fmt: skip
 
     def formula(self, text: str) -> Line:
@@ -154,7 +147,13 @@ def group_name(plan: Plan, column: str, group: str) -> str:
     return show(plan, entry, group) if entry and group else group or "not said"
 
 
-def cite(plan: Plan, result: ScenarioResult, scenario: str, shown: frozenset[str]) -> Citations:
+def cite(
+    plan: Plan,
+    result: ScenarioResult,
+    scenario: str,
+    shown: frozenset[str],
+    rests: Mapping[str, Rest] | None = None,
+) -> Citations:
     """Number the computed quantities of `shown`, all inputs and all catalog facts, in the model's reading order."""
     quantities = plan.model.quantities
     known = {step.id for step in plan.steps}
@@ -168,7 +167,7 @@ def cite(plan: Plan, result: ScenarioResult, scenario: str, shown: frozenset[str
     places |= {name: Place(f"input-{name}", f"A{number}") for number, name in enumerate(inputs, 1)}
     facts = [item.id for item in ordered if isinstance(item.definition, Lookup)]
     places |= {name: Place(f"fact-{name}", f"F{number}") for number, name in enumerate(facts, 1)}
-    return Citations(plan, result, measured, places)
+    return Citations(plan, result, measured, places, rests or {})
 
 
 def in_reading_order(plan: Plan) -> tuple[Quantity, ...]:

@@ -15,6 +15,7 @@ from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.change import moving_swings
 from capgraph.emit.memo.cite import in_reading_order, typeset
 from capgraph.emit.memo.front import standing
+from capgraph.emit.memo.rests import range_of
 from capgraph.emit.memo.view import (
     AssumptionGroup,
     AssumptionView,
@@ -98,7 +99,9 @@ def _assumption(case: Case, entry: Quantity, cited: Backlinks) -> AssumptionView
         anchor=place.anchor,
         mark=place.mark,
         value=case.citations.figure(entry.id, as_given=True),
-        range=f"{_bare(limits.low, entry)} – {_bare(limits.high, entry)}" if ranged else "",
+        range=f"{_bare(limits.low, entry)} – {_bare(limits.high, entry)}"
+        if ranged
+        else range_of(case, entry, entry.id),
         source=entry.provenance.source,
         as_of=entry.provenance.as_of,
         standing=standing(entry),
@@ -167,7 +170,11 @@ def _fact(case: Case, entry: Quantity, row: Row) -> Fact:
     place = case.citations.places[entry.id]
     field = entry.definition.field if isinstance(entry.definition, Lookup) else ""
     return Fact(
-        place.anchor, place.mark, case.citations.figure(entry.id, as_given=True), field in row.unverified
+        place.anchor,
+        place.mark,
+        case.citations.figure(entry.id, as_given=True),
+        range_of(case, entry, field),
+        field in row.unverified,
     )
 
 

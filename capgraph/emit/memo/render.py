@@ -37,6 +37,7 @@ from capgraph.emit.memo.front import (
     rule_views,
 )
 from capgraph.emit.memo.graphs import draw_graphs
+from capgraph.emit.memo.rests import fit_views, rests_of
 from capgraph.emit.memo.variants import cost_labels, lever_views, scenario_views, suspect_views, together_view
 from capgraph.emit.memo.view import Memo
 from capgraph.findings import Findings
@@ -81,7 +82,8 @@ def view(
     asked, why = recommendation(case), deciding(case)
     found = tuple(case.citations.figure(name) for name in results_of(plan))
     backtests = backtest_views(case)
-    cited = backlinks(asked, why if asked else found, options, changes, backtests)
+    held = (*(view.of for view in fit_views(case)), *(view.quantity for view in backtests))
+    cited = backlinks(asked, why if asked else found, options, changes, held)
     steps, conversions = step_groups(case, cited)
     assumptions, definitions = assumption_groups(case, cited)
     return Memo(
@@ -104,6 +106,8 @@ def view(
         target=case.citations.figure(case.target) if case.target else None,
         steps=steps,
         conversions=conversions,
+        rested=bool(findings.bases),
+        fits=fit_views(case),
         backtests=backtests,
         swings=swings,
         levers=lever_views(case),
@@ -126,8 +130,9 @@ def view(
 
 def _citations(plan: Plan, results: Results, findings: Findings) -> Citations:
     measured = {name for backtest in findings.backtests for name in backtest.comparisons}
+    measured |= {plan.model.fits[name].of for name in findings.fits}
     shown = ancestors(plan, _shown(plan) | measured)
-    return cite(plan, results.scenarios[results.selected], results.selected, shown)
+    return cite(plan, results.scenarios[results.selected], results.selected, shown, rests_of(plan, findings))
 
 
 def _shown(plan: Plan) -> set[str]:

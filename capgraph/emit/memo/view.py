@@ -24,6 +24,37 @@ Line = tuple[Piece, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a line of the memo stands, and the number that it carries there."""
+
+    anchor: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What a number rests on: `measured`, `fitted` or `assumed`; the fits, and all of it in words."""
+
+    kind: str
+    fits: tuple[Place, ...]
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class FitView:
+    """A fit that holds: what it predicts, the row or inputs that it gave values to, and how well it does."""
+
+    place: Place
+    of: Figure
+    row: str
+    parameters: tuple[str, ...]
+    rows: str
+    error: str
+    date: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A shown value: `text` for people, `exact` as the evaluator has it, and the line that derives it."""
 
@@ -35,6 +66,7 @@ class Figure:
     mark: str
     because: str
     measured: bool = False
+    rests: Rest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +128,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class SwingView:
-    """The target over one input's range."""
+    """The target over one input's range, or over the error of a fit, which is then `error`."""
 
     input: Figure
     low: str
@@ -104,6 +136,7 @@ class SwingView:
     target_low: str
     target_high: str
     flips: bool
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +174,8 @@ class Change:
     """Whether there is a verdict that may change; else only the target moves."""
     target: Figure | None
     ranged: int
+    """How many inputs were tried over their ranges, and beside them `fitted` errors of fits."""
+    fitted: int
     flips: tuple[Flip, ...]
     first: SwingView | None
     groups: tuple[ScenarioGroup, ...]
@@ -206,6 +241,8 @@ class Fact:
     anchor: str
     mark: str
     value: Figure
+    range: str
+    """The range that a fit gives it."""
     unverified: bool
 
 
@@ -364,6 +401,9 @@ class Memo:
     steps: tuple[StepGroup, ...]
     conversions: tuple[StepView, ...]
     """Computed quantities that only write another one in a different unit."""
+    rested: bool
+    """Whether numbers say what they rest on."""
+    fits: tuple[FitView, ...]
     backtests: tuple[BacktestView, ...]
     swings: tuple[SwingView, ...]
     levers: tuple[LeverView, ...]

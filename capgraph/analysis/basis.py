@@ -1,0 +1,94 @@
+"""What each number rests on: a measurement, a fit to measurements, or assumptions alone.
+
+In: a plan and its results → Out: the fits that hold in the selected scenario, and a `Basis` of each number.
+Invariant: a model without fits and measurements gets none; a value that a scenario sets ends what it would rest on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from capgraph.analysis.derivation import is_definition
+from capgraph.findings import Basis
+from capgraph.model import Choose, Fit, Formula, Given, Lookup, Model, Quantity
+from capgraph.plan import Plan
+from capgraph.results import Results
+
+MEASURED: Literal["measured"] = "measured"
+_NOTHING: Mapping[str, Basis] = MappingProxyType({})
+
+
+def fits_in_force(plan: Plan, results: Results) -> tuple[Fit, ...]:
+    """Return the fits whose parameters the selected scenario takes, with values within what was fitted."""
+    return tuple(fit for fit in plan.model.fits.values() if parameters_of(plan.model, results, fit))
+
+
+def parameters_of(model: Model, results: Results, fit: Fit) -> Mapping[str, tuple[float, float]]:
+    """Return the range of each quantity that a fit gives a value to: inputs, or `choice.field` of the chosen row."""
+    values, settings = results.scenarios[results.selected].values, model.scenarios[results.selected].settings
+    if fit.catalog is None:
+        own = {name: (name, ends) for name, ends in fit.parameters.items()}
+    else:
+        taking = [
+            item.id
+            for item in model.quantities.values()
+            if isinstance(item.definition, Choose)
+            and item.definition.catalog == fit.catalog
+            and values.get(item.id) == fit.row
+        ]
+        own = {f"{choice}.{name}": (name, ends) for choice in taking for name, ends in fit.parameters.items()}
+    found = {name: ends for name, (_, ends) in own.items() if name in values and name not in settings}
+    for name, (low, high) in found.items():
+        value = values[name]
+        # A plan may have changed the value: then the fit says nothing of it.
+        if not isinstance(value, float) or not low <= value <= high:
+            return {}
+    return found
+
+
+def bases(plan: Plan, results: Results) -> Mapping[str, Basis]:
+    """Return what the numbers of the selected scenario rest on; other inputs are told by their source alone."""
+    model = plan.model
+    if not (model.fits or model.evidence):
+        return _NOTHING
+    settings = model.scenarios[results.selected].settings
+    fitted: dict[str, tuple[str, ...]] = {}
+    for fit in fits_in_force(plan, results):
+        for name in (fit.of, *parameters_of(model, results, fit)):
+            fitted[name] = (*fitted.get(name, ()), fit.id)
+    rests: dict[str, tuple[str, ...]] = {}
+    found: dict[str, Basis] = {}
+    for step in plan.steps:
+        below = (fit for name in plan.uses[step.id] for fit in rests.get(name, ()))
+        rests[step.id] = (
+            () if step.id in settings else tuple(dict.fromkeys((*fitted.get(step.id, ()), *below)))
+        )
+        entry = model.quantities.get(step.id)
+        basis = _basis(plan, results, entry, rests[step.id], step.id in settings) if entry else None
+        if basis is not None:
+            found[step.id] = basis
+    return found
+
+
+def _basis(
+    plan: Plan, results: Results, entry: Quantity, fits: tuple[str, ...], is_set: bool
+) -> Basis | None:
+    if entry.unit is None or is_definition(entry):
+        return None
+    match entry.definition:
+        case Formula():
+            return Basis(MEASURED) if is_set else Basis("fitted", fits) if fits else Basis("assumed")
+        case Given():
+            source = "" if is_set else entry.provenance.source
+        case Lookup(choice=choice, catalog=catalog):
+            row = plan.model.catalogs[catalog].rows.get(
+                str(results.scenarios[results.selected].values[choice])
+            )
+            source = row.provenance.source if row else ""
+        case _:
+            return None
+    if fits:
+        return Basis("fitted", fits)
+    return Basis(MEASURED) if source.strip().lower().startswith(MEASURED) else None
