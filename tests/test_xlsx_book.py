@@ -21,10 +21,20 @@ from oracles.expectation import layout_of
 from oracles.ironcalc import Calculation
 from oracles.workbooks import MADE, SHIPPED, SMALL, Built, build, built, model_file
 
-from capgraph.analysis.findings import find
 from capgraph.emit.xlsx import emit
 from capgraph.emit.xlsx.decision import rule_rows
-from capgraph.emit.xlsx.layout import BASE, CHECKS, FIRST, INPUTS, MODEL, SPARE_ROWS, SUMMARY, UNITS
+from capgraph.emit.xlsx.layout import (
+    BACKTEST,
+    BASE,
+    CHECKS,
+    FIRST,
+    INPUTS,
+    MEASUREMENTS,
+    MODEL,
+    SPARE_ROWS,
+    SUMMARY,
+    UNITS,
+)
 from capgraph.emit.xlsx.measure import lines
 from capgraph.emit.xlsx.names import quoted
 from capgraph.emit.xlsx.page import at, clean
@@ -36,9 +46,9 @@ from capgraph.plan import Compute, Figure
 ALL = (*SHIPPED, *SMALL)
 # Of Excel 2010 at the latest, and none that is calculated anew when nothing changed.
 FUNCTIONS = {
-    "ABS", "AND", "AVERAGE", "COUNT", "COUNTA", "COUNTIF", "EXACT", "EXP", "FALSE", "FIXED", "IF", "IFERROR", "INDEX",
-    "INT", "ISERROR", "ISLOGICAL", "ISNUMBER", "LN", "LOG", "LOG10", "MATCH", "MAX", "MIN", "NA", "NOT", "OR", "ROUND",
-    "ROWS", "SQRT", "SUM", "TRUE",
+    "ABS", "AND", "AVERAGE", "AVERAGEIFS", "COUNT", "COUNTA", "COUNTIF", "COUNTIFS", "EXACT", "EXP", "FALSE", "FIXED",
+    "IF", "IFERROR", "INDEX", "INT", "ISERROR", "ISLOGICAL", "ISNUMBER", "LN", "LOG", "LOG10", "MATCH", "MAX",
+    "MEDIAN", "MIN", "NA", "NOT", "OR", "PERCENTILE", "ROUND", "ROWS", "SQRT", "SUM", "TRUE",
 }  # fmt: skip
 
 
@@ -86,9 +96,9 @@ def test_every_number_is_an_input_a_formula_a_stated_range_or_a_conversion(sheet
                 if cell.style == "capgraph input":
                     assert not cell.protection.locked
                 else:
-                    # A range states how sure an input is; a conversion is no one's to change.
+                    # A range states how sure an input is; a conversion or a measurement is no one's to change.
                     assert cell.style == "capgraph constant"
-                    assert sheet.title in (INPUTS, UNITS)
+                    assert sheet.title in (INPUTS, UNITS, BACKTEST, MEASUREMENTS)
 
 
 def test_no_number_stands_in_a_formula_but_a_structural_one(book: Built, sheets: Workbook) -> None:
@@ -294,7 +304,7 @@ def test_a_reader_that_does_not_calculate_sees_every_value(book: Built, tmp_path
 
 
 def test_same_inputs_same_bytes(book: Built) -> None:
-    again = emit(book.plan, book.results, find(book.plan, book.results), MADE)
+    again = emit(book.plan, book.results, book.findings, MADE)
     assert again.data == book.data
 
 
@@ -367,7 +377,8 @@ def test_the_summary_is_one_page_with_its_charts(book: Built, sheets: Workbook) 
     curves = sum(
         len({model.quantities[name].unit_text for name in sweep.shows}) for sweep in model.sweeps.values()
     )
-    assert len(charts_of(book)) == len(model.charts) + bool(priced) + curves
+    measured = sum(len(backtest.comparisons) for backtest in book.findings.backtests)
+    assert len(charts_of(book)) == len(model.charts) + bool(priced) + curves + measured
 
 
 def charts_of(book: Built) -> list[str]:

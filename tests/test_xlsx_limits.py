@@ -88,7 +88,7 @@ def large(book: Built, name: str, expr: Expr) -> Built:
     plan: Plan = replace(book.plan, steps=steps, uses=uses)
     results, found = evaluate(plan)
     assert results is not None, found
-    return Built(plan, results, emit(plan, results, NOTHING, MADE).data)
+    return Built(plan, results, NOTHING, emit(plan, results, NOTHING, MADE).data)
 
 
 def _references(expr: Expr) -> list[Reference]:

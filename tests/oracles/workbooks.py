@@ -11,6 +11,8 @@ from capgraph.compiler import compile_model
 from capgraph.emit.artifact import Making
 from capgraph.emit.xlsx import emit
 from capgraph.evaluate import evaluate
+from capgraph.findings import Findings
+from capgraph.measurement.backtest import held_against
 from capgraph.plan import Plan
 from capgraph.resources import models_root
 from capgraph.results import Results
@@ -18,7 +20,7 @@ from capgraph.results import Results
 MODELS = Path(__file__).with_name("models")
 MADE = Making("0.1.0", "2026-10-01T00:00:00", "capgraph build")
 SHIPPED = ("llm-serving", "published-answers")
-SMALL = ("small", "hostile", "sweeps")
+SMALL = ("small", "hostile", "sweeps", "measured")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Built:
 
     plan: Plan
     results: Results
+    findings: Findings
     data: bytes
 
     def written(self, folder: Path) -> Path:
@@ -38,6 +41,8 @@ class Built:
 
 def model_file(name: str) -> Path:
     """Return the file of a model that ships, or of one that only tests use."""
+    if name == "measured":
+        return MODELS.parents[1] / name / "model.yaml"
     shipped = models_root() / name / "model.yaml"
     return shipped if shipped.exists() else MODELS / f"{name}.yaml"
 
@@ -54,6 +59,7 @@ def build(path: Path) -> Built:
     assert compiled.plan is not None, [f"{item.span}: {item.message}" for item in compiled.diagnostics]
     results, found = evaluate(compiled.plan)
     assert results is not None, found
-    return Built(
-        compiled.plan, results, emit(compiled.plan, results, find(compiled.plan, results), MADE).data
-    )
+    plan, scenario = compiled.plan, results.selected
+    held = (held_against(plan, scenario, Path(name))[0] for name in plan.model.evidence)
+    findings = find(plan, results, tuple(item for item in held if item is not None))
+    return Built(plan, results, findings, emit(plan, results, findings, MADE).data)

@@ -50,6 +50,14 @@ _DASHES: tuple[Literal["solid", "dash", "sysDot", "lgDashDot"], ...] = (
     "sysDot",
     "lgDashDot",
 )
+_SYMBOLS: tuple[Literal["circle", "x", "square", "plus", "triangle", "diamond"], ...] = (
+    "circle",
+    "x",
+    "square",
+    "plus",
+    "triangle",
+    "diamond",
+)
 _FILLS = ("1F3864", "8FAADC", "2E75B6", "D6DCE5", "548235", "C5E0B4", "7F6000", "FFE699")
 
 
@@ -109,6 +117,90 @@ class Curves:
             if numbers.values
         ]
         return f"{self.title}, for {self.over} from {across}: {'; '.join(lines)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """A series of points: its name, where they stand across, and where upright."""
+
+    name: Strip
+    across: Strip
+    upright: Strip
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """A chart of points on logarithmic axes from `low` to `high` both ways, with lines of their own."""
+
+    title: str
+    across: str
+    upright: str
+    clouds: tuple[Cloud, ...]
+    lines: tuple[Cloud, ...]
+    low: float
+    high: float
+    told: str
+    """What it shows, in words."""
+
+    @property
+    def alternative(self) -> str:
+        """Return the chart in words."""
+        groups = ", ".join(f"{cloud.name.values[0]} ({len(cloud.across.values):,})" for cloud in self.clouds)
+        return f"{self.title}. {self.told}. {groups}"
+
+
+def draw_points(page: Page, points: Points, anchor: str, width: int, height: int) -> None:
+    """Put a chart of points on a sheet; sizes in centimetres."""
+    chart = ScatterChart()
+    chart.style = 10
+    chart.scatterStyle = "lineMarker"
+    chart.title = _title(points.title)
+    chart.x_axis.title, chart.y_axis.title = _title(points.across, 900), _title(points.upright, 900)
+    for number, line in enumerate(points.lines):
+        series = _pairs(number, line)
+        dash = _DASHES[number % len(_DASHES)]
+        series.spPr = GraphicalProperties(ln=LineProperties(solidFill="595959", w=12_000, prstDash=dash))
+        series.marker = Marker(symbol="none")
+        chart.series.append(series)
+    for number, cloud in enumerate(points.clouds):
+        series = _pairs(len(points.lines) + number, cloud)
+        series.spPr = GraphicalProperties(ln=LineProperties(noFill=True))
+        series.marker = _marker(number)
+        chart.series.append(series)
+    for axis in (chart.x_axis, chart.y_axis):
+        axis.scaling.logBase = 10
+        axis.scaling.min, axis.scaling.max = points.low, points.high
+        axis.delete, axis.crosses, axis.numFmt = False, "min", "General"
+        axis.number_format = "General"
+        axis.txPr = _text(900)
+        axis.majorGridlines = ChartLines(spPr=GraphicalProperties(ln=LineProperties(solidFill="D9D9D9")))
+    chart.legend = Legend()
+    chart.legend.position = "b"
+    chart.width, chart.height = width, height
+    _add(page, chart, anchor, points.alternative)
+
+
+def _pairs(number: int, cloud: Cloud) -> XYSeries:
+    return XYSeries(
+        idx=number,
+        order=number,
+        tx=SeriesLabel(strRef=StrRef(f=cloud.name.address, strCache=_strings(cloud.name.values))),
+        xVal=AxDataSource(
+            numRef=NumRef(f=cloud.across.address, numCache=_numbers(cloud.across.values, "General"))
+        ),
+        yVal=NumDataSource(
+            numRef=NumRef(f=cloud.upright.address, numCache=_numbers(cloud.upright.values, "General"))
+        ),
+        smooth=False,
+    )
+
+
+def _marker(number: int) -> Marker:
+    """Return a mark that differs from others in shape and lightness, not in colour alone."""
+    symbol, stroke = _SYMBOLS[number % len(_SYMBOLS)], _STROKES[number % len(_STROKES)]
+    marker = Marker(symbol=symbol, size=5)
+    marker.spPr = GraphicalProperties(noFill=True, ln=LineProperties(solidFill=stroke, w=9_500))
+    return marker
 
 
 def draw_curves(page: Page, curves: Curves, anchor: str, width: int, height: int) -> None:

@@ -34,6 +34,7 @@ _FONT = (
     "b", "i", "strike", "condense", "extend", "outline", "shadow", "u", "vertAlign", "sz", "color", "name", "family",
     "charset", "scheme",
 )  # fmt: skip
+_DIMENSION = re.compile(r'(<dimension ref="[A-Z]+[0-9]+:[A-Z]+)[0-9]+(")')
 _STRINGS = "xl/sharedStrings.xml"
 _STRINGS_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
 _STRINGS_RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"
@@ -44,13 +45,17 @@ def finish(
     cached: Mapping[str, Mapping[str, Cached]],
     timestamp: str,
     alternatives: Mapping[str, Sequence[str]],
+    more: Mapping[str, Sequence[str]],
 ) -> bytes:
-    """Fill in the values, by sheet title in the order of the sheets, and fix every time to the timestamp."""
+    """Fill in the values, by sheet title in the order of the sheets, and fix every time to the timestamp.
+
+    `more` are rows by sheet title, ready written, that follow its others.
+    """
     moment = datetime.fromisoformat(timestamp)
     stamp = (max(moment.year, 1980), moment.month, moment.day, moment.hour, moment.minute, moment.second)
     made = BytesIO()
     with ZipFile(BytesIO(data)) as source, ZipFile(made, "w", ZIP_DEFLATED) as target:
-        for name, part in _parts(source, cached, moment, alternatives):
+        for name, part in _parts(source, cached, moment, alternatives, more):
             info = ZipInfo(name, stamp)
             info.compress_type = ZIP_DEFLATED
             info.external_attr = 0o644 << 16
@@ -63,8 +68,9 @@ def _parts(
     cached: Mapping[str, Mapping[str, Cached]],
     moment: datetime,
     alternatives: Mapping[str, Sequence[str]],
+    more: Mapping[str, Sequence[str]],
 ) -> Iterator[tuple[str, bytes]]:
-    sheets = {f"xl/worksheets/sheet{number}.xml": values for number, values in enumerate(cached.values(), 1)}
+    sheets = {f"xl/worksheets/sheet{number}.xml": title for number, title in enumerate(cached, 1)}
     # openpyxl numbers the drawings by the order of the sheets that have any.
     with_charts = (alternatives[title] for title in cached if title in alternatives)
     drawings = {f"xl/drawings/drawing{number}.xml": charts for number, charts in enumerate(with_charts, 1)}
@@ -72,7 +78,8 @@ def _parts(
     for name in source.namelist():
         part = source.read(name)
         if name in sheets:
-            part = texts.shared(_filled(part.decode(), sheets[name])).encode()
+            filled = _filled(part.decode(), cached[sheets[name]])
+            part = texts.shared(_lengthened(filled, more.get(sheets[name], ()))).encode()
         elif name == "docProps/core.xml":
             part = _TIME.sub(rf"\g<1>{moment:%Y-%m-%dT%H:%M:%SZ}\g<3>", part.decode()).encode()
         elif name == "xl/styles.xml":
@@ -123,6 +130,15 @@ def _filled(xml: str, values: Mapping[str, Cached]) -> str:
         return f'<c r="{address}"{style}{kind}><f>{formula}</f><v>{text}</v></c>'
 
     return _FORMULA_CELL.sub(fill, _EMPTY_CELL.sub(r"\1/>", xml))
+
+
+def _lengthened(xml: str, rows: Sequence[str]) -> str:
+    """Put rows behind the last one; where they end, the sheet ends."""
+    if not rows:
+        return xml
+    last = rows[-1][: rows[-1].index(">")].split('"')[1]
+    xml = _DIMENSION.sub(rf"\g<1>{last}\g<2>", xml, count=1)
+    return xml.replace("</sheetData>", f"{''.join(rows)}</sheetData>", 1)
 
 
 def _stored(value: Cached) -> tuple[str, str]:

@@ -24,6 +24,7 @@ from capgraph.results import Results
 SUMMARY, INPUTS, MODEL, SWEEPS, CHECKS, UNITS, ABOUT = (
     "Summary", "Inputs", "Model", "Sweeps", "Checks", "Units", "About",
 )  # fmt: skip
+BACKTEST, MEASUREMENTS = "Backtest", "Measurements"
 # Later sheets keep their titles free: a catalog of that name gets another title from the first day.
 LATER = ("Sensitivity", "Levers", "Options")
 
@@ -246,7 +247,7 @@ def constants(plan: Plan, piles: Sequence[Stack]) -> Mapping[str, float]:
 
 
 def _tables(catalogs: Mapping[str, Catalog]) -> Mapping[str, Table]:
-    fixed = (SUMMARY, INPUTS, MODEL, SWEEPS, CHECKS, UNITS, ABOUT, *LATER)
+    fixed = (SUMMARY, INPUTS, MODEL, SWEEPS, CHECKS, BACKTEST, MEASUREMENTS, UNITS, ABOUT, *LATER)
     titles = sheet_titles(catalogs, fixed)
     tables = {}
     for title, catalog in zip(titles, catalogs.values(), strict=True):

@@ -7,7 +7,9 @@ can store both.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from xml.sax.saxutils import escape
 
 from openpyxl import Workbook
 from openpyxl.cell.cell import Cell
@@ -50,6 +52,43 @@ Cached = Value | Failed
 
 
 @dataclass
+class LongTable:
+    """Thousands of rows as the file holds them: openpyxl takes ten times as long over a cell."""
+
+    sheet: Worksheet
+    book: Book
+    rows: list[str] = field(default_factory=list)
+    _texts: dict[str, str] = field(default_factory=dict)
+
+    def row(self, number: int, cells: Iterable[str]) -> None:
+        """Add a row below all others."""
+        self.rows.append(f'<row r="{number}">{"".join(cells)}</row>')
+
+    def text(self, address: str, text: str) -> str:
+        """Write a text that stays a text, in small grey letters."""
+        if text not in self._texts:
+            style = self.style(Role.NAME, quote=text.startswith(_COMMAND_SIGNS))
+            kept = ' xml:space="preserve"' if text != text.strip() else ""
+            inner = f"<is><t{kept}>{escape(clean(text))}</t></is>"
+            self._texts[text] = f's="{style}" t="inlineStr">{inner}</c>'
+        return f'<c r="{address}" {self._texts[text]}'
+
+    def number(self, address: str, value: float, style: int) -> str:
+        """Write a constant."""
+        return f'<c r="{address}" s="{style}"><v>{_exactly(value)}</v></c>'
+
+    def formula(self, address: str, formula: str, value: float, style: int) -> str:
+        """Write a formula, given without its `=` and free of signs that XML takes, and the number that it has."""
+        return f'<c r="{address}" s="{style}"><f>{formula}</f><v>{value!r}</v></c>'
+
+    def style(self, role: Role, number_format: str = GENERAL, quote: bool = False) -> int:
+        """Return the number of a role's style."""
+        sample = Cell(self.sheet, row=1, column=1)
+        setattr(sample, _STYLE, self.book.look(self.sheet, role, number_format, quote))
+        return sample.style_id
+
+
+@dataclass
 class Book:
     """A workbook in the making, and the value of each of its formulas by sheet and cell."""
 
@@ -57,6 +96,8 @@ class Book:
     cached: dict[str, dict[str, Cached]] = field(default_factory=dict)
     alternatives: dict[str, list[str]] = field(default_factory=dict)
     """By sheet, what a screen reader says for each of its charts."""
+    long: dict[str, LongTable] = field(default_factory=dict)
+    """By sheet, rows that follow those of openpyxl."""
     _looks: dict[tuple[Role, str, bool], StyleArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -135,6 +176,10 @@ class Page:
         _hold(cell, f"={_UNWRITABLE.sub('', formula)}", "f")
         self.book.cached[self.title][cell.coordinate] = clean(cached) if isinstance(cached, str) else cached
         self._spread(row, column, role, cached if isinstance(cached, str) else "", until)
+
+    def long_table(self) -> LongTable:
+        """Begin a table of very many rows below what the sheet holds."""
+        return self.book.long.setdefault(self.title, LongTable(self.sheet, self.book))
 
     def link(self, row: int, column: int, target: str) -> None:
         """Let a cell lead to another one of its sheet."""
