@@ -15,6 +15,7 @@ from capgraph.diagnostics import Diagnostic, has_errors, sort_diagnostics
 from capgraph.graph import order
 from capgraph.join import join
 from capgraph.lower import lower
+from capgraph.model import Model
 from capgraph.plan import Plan
 from capgraph.resolve import resolve
 
@@ -44,7 +45,15 @@ def compile_model(path: Path) -> Compilation:
     found += more
     if checked is None or has_errors(found):
         return _stopped(found)
-    return Compilation(lower(checked), sort_diagnostics((*found, *advise(model, graph))))
+    return Compilation(lower(checked), sort_diagnostics((*found, *advise(model, graph), *_stale_fits(model))))
+
+
+def _stale_fits(model: Model) -> tuple[Diagnostic, ...]:
+    if not model.fits:
+        return ()
+    from capgraph.measurement.stale import stale_fits
+
+    return stale_fits(model)
 
 
 def _stopped(found: tuple[Diagnostic, ...]) -> Compilation:

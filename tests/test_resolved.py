@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 from compiling import Run, run_path, run_text
+from measurements import MODEL, run_measured
 
+from capgraph.analysis.findings import find
 from capgraph.emit.resolved import emit
 from capgraph.resources import models_root
 
@@ -32,6 +36,35 @@ def test_a_shipped_model_says_the_same_alone(name: str, tmp_path: Path) -> None:
     assert run.plan is not None
     assert emit(again.plan).data == emit(run.plan).data
     assert again.plan.model.id == name
+
+
+def test_measurements_and_fits_stay(tmp_path: Path) -> None:
+    run = run_measured()
+    again = resolved(run, tmp_path)
+    assert again.codes == []
+    assert again.results == run.results
+    assert again.plan is not None
+    assert run.plan is not None
+    assert run.results is not None
+    before, model = run.plan.model, again.plan.model
+    columns = {
+        name: replace(item, origin=before.columns[name].origin) for name, item in model.columns.items()
+    }
+    fits = {name: replace(item, origin=before.fits[name].origin) for name, item in model.fits.items()}
+    assert columns == before.columns
+    assert fits == before.fits
+    assert find(again.plan, run.results).bases == find(run.plan, run.results).bases
+    assert emit(run.plan).data.decode().startswith("# Held against speed.csv; ")
+
+
+def test_a_fit_of_a_row_that_is_not_used_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(
+        f"extends: {os.path.relpath(MODEL, tmp_path)}\n"
+        "quantities: {engine: {choose: engines, default: calm}}\nscenarios: {timed: null, calm: null}\n"
+    )
+    again = resolved(run_path(tmp_path / "plan.yaml"), tmp_path)
+    assert again.plan is not None, again.found
+    assert list(again.plan.model.fits) == ["batch-step"]
 
 
 def test_texts_that_yaml_or_spreadsheets_would_bend_stay_what_they_are(tmp_path: Path) -> None:

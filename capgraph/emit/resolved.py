@@ -6,6 +6,7 @@ In: a plan → Out: `Artifact` with YAML text. Invariant: compiled alone, it giv
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -16,6 +17,8 @@ from capgraph.graph import formulas
 from capgraph.model import (
     Catalog,
     Choose,
+    Column,
+    Fit,
     Formula,
     Given,
     Lookup,
@@ -55,6 +58,8 @@ def emit(plan: Plan) -> Artifact:
             item.id: _kept({"label": item.label, "parts": list(item.parts), "whole": item.whole})
             for item in model.charts.values()
         },
+        "measurements": {item.id: _column(item) for item in model.columns.values()},
+        "fits": {item.id: _fit(item) for item in model.fits.values() if _keeps(model, item)},
         "scenarios": {
             item.id: {"label": item.label, "set": _settings(item.settings), **_told(item.provenance)}
             for item in model.scenarios.values()
@@ -84,6 +89,7 @@ def emit(plan: Plan) -> Artifact:
         "decision": _decision(model),
     }
     text = yaml.dump(_kept(document), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=110)
+    text = _evidence(model) + text
     name = f"{model.plan or model.id}.resolved.yaml"
     return Artifact(
         name,
@@ -91,6 +97,47 @@ def emit(plan: Plan) -> Artifact:
         "application/yaml",
         "The resolved plan: every formula, value, source and scenario in one file",
     )
+
+
+def _evidence(model: Model) -> str:
+    """Name the files of measurements in a comment: the plan does without them, and lacks rows they take."""
+    if not model.evidence:
+        return ""
+    names = ", ".join(" ".join(Path(name).name.split()) for name in model.evidence)
+    return f"# Held against {names}; catalog rows that only measurements take are not in this file.\n"
+
+
+def _column(item: Column) -> Entry:
+    meaning = {"measures" if item.measures else "sets": item.quantity}
+    return _kept({**meaning, "unit": item.unit.text if item.unit else None, "by": item.by})
+
+
+def _keeps(model: Model, fit: Fit) -> bool:
+    """Say whether what a fit gave values to is written."""
+    if fit.catalog is None:
+        return True
+    used = next((item for item in _catalogs_used(model) if item.id == fit.catalog), None)
+    return used is not None and fit.row in _rows_used(model, used)
+
+
+def _fit(item: Fit) -> Entry:
+    parameters = {name: list(ends) for name, ends in item.parameters.items()}
+    where = {name: list(texts) for name, texts in item.where.items()}
+    made = {
+        "of": item.of,
+        "catalog": item.catalog,
+        "row": item.row,
+        "parameters": parameters,
+        "rows": item.rows,
+    }
+    told = {
+        "date": item.date,
+        "data": item.data,
+        "sha256": item.sha256,
+        "where": where,
+        "scenario": item.scenario,
+    }
+    return _kept({**made, "error": item.error, **told})
 
 
 def _kept(entry: Mapping[str, Any]) -> Entry:
