@@ -14,11 +14,12 @@ from capgraph.emit.memo.scatter import draw_scatter
 from capgraph.emit.memo.view import BacktestView, ErrorRow, ErrorTable, WorstRow
 from capgraph.findings import Backtest, Errors
 from capgraph.measurement.backtest import relative_errors, worst
-from capgraph.notation import MINUS, show_value
+from capgraph.model import Choose
+from capgraph.notation import MINUS, plural, show_value
 
-_GROUPS_SHOWN, _COLUMNS_SHOWN = 8, 3
-_WORST_SHOWN = 5
-_MOST_TOLD = 110
+_GROUPS_SHOWN, _COLUMNS_SHOWN = 8, 2
+_WORST_SHOWN = 3
+_LONGEST_TOLD, _MOST_TOLD = 40, 110
 
 
 def backtest_views(case: Case) -> tuple[BacktestView, ...]:
@@ -35,6 +36,7 @@ def _view(case: Case, item: Backtest, number: int, name: str) -> BacktestView:
     errors = item.errors[name]
     return BacktestView(
         quantity=case.citations.figure(name),
+        unit=plural(case.plan.model.quantities[name].unit_text),
         data=item.data,
         count=f"{errors.count:,}",
         median=_share(errors.median),
@@ -68,7 +70,7 @@ def _of(groups: Mapping[str, Mapping[str, Errors]], name: str) -> dict[str, Erro
 
 
 def _row(group: str, errors: Errors) -> ErrorRow:
-    bias = f"{'+' if errors.bias > 0 else MINUS if errors.bias < 0 else ''}{_share(abs(errors.bias))}"
+    bias = _signed(errors.bias, _share(abs(errors.bias)))
     return ErrorRow(
         group, f"{errors.count:,}", _share(errors.mean), _share(errors.median), _share(errors.p90), bias
     )
@@ -78,16 +80,30 @@ def _share(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
+def _signed(value: float, text: str) -> str:
+    """Write a sign before a share, but before none that is written as zero."""
+    return text if not text.strip("0.%") else f"{'+' if value > 0 else MINUS}{text}"
+
+
 def _worst(case: Case, item: Backtest, name: str) -> Iterator[WorstRow]:
-    comparison, unit = item.comparisons[name], case.plan.model.quantities[name].unit_text
+    comparison = item.comparisons[name]
     errors = relative_errors(comparison)
     for row in worst(comparison, _WORST_SHOWN):
-        texts = [texts[row] for texts in item.labels.values() if texts[row]]
-        told = ", ".join((*item.settings[row], *texts))
+        told = ", ".join(_told(case, item, row))
         yield WorstRow(
             place=f"{item.data}:{item.rows[row].rpartition(':')[2]}",
             told=told if len(told) <= _MOST_TOLD else f"{told[: _MOST_TOLD - 1]}…",
-            predicted=show_value(comparison.predicted[row], unit),
-            measured=show_value(comparison.measured[row], unit),
-            error=f"{'+' if errors[row] > 0 else MINUS}{abs(errors[row]):.0%}",
+            predicted=show_value(comparison.predicted[row]),
+            measured=show_value(comparison.measured[row]),
+            error=_signed(errors[row], f"{abs(errors[row]):.0%}"),
         )
+
+
+def _told(case: Case, item: Backtest, row: int) -> Iterator[str]:
+    """Yield what tells a row from others: rows that its choices take, its short labels, then the numbers it sets."""
+    quantities = case.plan.model.quantities
+    own = dict(text.split("=", 1) for text in item.settings[row])
+    choices = [name for name in own if isinstance(quantities[name].definition, Choose)]
+    yield from (group_name(case.plan, name, own[name]) for name in choices)
+    yield from (texts[row] for texts in item.labels.values() if 0 < len(texts[row]) <= _LONGEST_TOLD)
+    yield from (f"{name}={text}" for name, text in own.items() if name not in choices)

@@ -183,6 +183,11 @@ def _across_ticks(plot: _Plot) -> tuple[Tick, ...]:
             Tick(plot.x(float(number)), show(plot.case.plan, plot.over, value))
             for number, value in enumerate(values)
         ]
+    return spaced(ticks)
+
+
+def spaced(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
+    """Leave out the ticks of an axis whose numbers would touch the ones before."""
     kept: list[Tick] = []
     for tick in ticks:
         if not kept or tick.x - kept[-1].x >= max(_TICK_ROOM, 3.4 * (len(tick.text) + len(kept[-1].text))):

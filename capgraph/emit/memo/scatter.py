@@ -15,12 +15,13 @@ from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.charts import axis, wrapped
 from capgraph.emit.memo.cite import group_name
 from capgraph.emit.memo.drawing import Band, Cloud, Scatter, Tick
+from capgraph.emit.memo.graphs import spaced
 from capgraph.emit.memo.scale import Scale
 from capgraph.findings import Backtest, Comparison
 from capgraph.notation import show_in_prose, show_number
 
-_LEFT, _TOP, _SIDE = 62.0, 24.0, 300.0
-_LEGEND, _LEGEND_STEP, _LETTERS = 400.0, 22.0, 34
+_LEFT, _TOP, _SIDE = 62.0, 24.0, 240.0
+_LEGEND, _LEGEND_STEP, _LETTERS = 334.0, 22.0, 44
 _MOST_GROUPS = 6
 _MANY = 300
 """Points from which the marks are drawn smaller."""
@@ -30,11 +31,15 @@ _LEAST_SPAN = 3.0
 _WIDTHS = (0.25, 0.10)
 
 
-def draw_scatter(case: Case, item: Backtest, number: int, name: str) -> Scatter:
-    """Lay out the points of one quantity, told apart by the first column of few groups."""
+def draw_scatter(case: Case, item: Backtest, number: int, name: str) -> Scatter | None:
+    """Lay out the points of one quantity, told apart by the first column of few groups; None where there are none."""
     comparison, entry = item.comparisons[name], case.plan.model.quantities[name]
     both = np.array([comparison.measured, comparison.predicted])
-    shown = np.isfinite(both).all(axis=0) & (both > 0).all(axis=0)
+    # A logarithmic axis has no place for a prediction of zero or less.
+    known = np.isfinite(both).all(axis=0)
+    shown = known & (both > 0).all(axis=0)
+    if not shown.any():
+        return None
     low, high = _ends(both[:, shown])
     across = Scale(low, high, _LEFT, _LEFT + _SIDE, log=True)
     upright = Scale(low, high, _TOP + _SIDE, _TOP, log=True)
@@ -55,6 +60,8 @@ def draw_scatter(case: Case, item: Backtest, number: int, name: str) -> Scatter:
         place += _LEGEND_STEP
     errors = item.errors[name]
     caption = f"{entry.label}: predicted against measured, {errors.count:,} rows of {item.data}"
+    if lost := int(known.sum() - shown.sum()):
+        caption += f"; {lost:,} of them predicted at zero or below {'is' if lost == 1 else 'are'} not drawn"
     return Scatter(
         id=f"backtest-{number}-{name}",
         caption=f"{caption}. Above the diagonal the model predicts too much.",
@@ -66,7 +73,7 @@ def draw_scatter(case: Case, item: Backtest, number: int, name: str) -> Scatter:
         side=_SIDE,
         bands=tuple(bands),
         clouds=tuple(clouds),
-        across=tuple(Tick(across(value), show_number(value)) for value in across.ticks()),
+        across=spaced([Tick(across(value), show_number(value)) for value in across.ticks()]),
         upright=tuple(Tick(upright(value), show_number(value)) for value in upright.ticks()),
         across_label=f"Measured: {axis(entry.label, entry.unit_text)}",
         upright_label=f"Predicted: {axis(entry.label, entry.unit_text)}",

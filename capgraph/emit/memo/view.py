@@ -353,6 +353,7 @@ class BacktestView:
     """A quantity as a file measured it, and how far off the model is; `leans` is `high`, `low` or empty."""
 
     quantity: Figure
+    unit: str
     data: str
     count: str
     median: str
@@ -362,7 +363,7 @@ class BacktestView:
     leans: str
     within_10: str
     within_25: str
-    drawing: Scatter
+    drawing: Scatter | None
     tables: tuple[ErrorTable, ...]
     worst: tuple[WorstRow, ...]
 

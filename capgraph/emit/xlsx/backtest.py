@@ -146,8 +146,8 @@ class _Section:
 
     def _write_lines(self, row: int) -> int:
         """Write the ends of the chart's lines, a gap between the upper and the lower line of a band; draw the chart."""
-        measured, predicted = self.sheet.area(self.block, 0), self.sheet.area(self.block, PREDICTED)
-        held = (*self.block.measured, *self.block.predicted)
+        # Measurements are above zero, predictions need not be.
+        measured, held = self.sheet.area(self.block, 0), self.block.measured
         ends = (("Smallest", "MIN", min(held)), ("Largest", "MAX", max(held)))
         shape = number_format(held, "")
         self.page.text(row, _GROUP, "Lines of the chart", Role.BLOCK)
@@ -162,7 +162,7 @@ class _Section:
                     line, _GROUP, f"{label}, {'upper' if sign == '+' else 'lower'} line", Role.LABEL
                 )
                 across = at(line, _COUNT)
-                self.page.formula(line, _COUNT, f"{function}({measured},{predicted})", end, Role.LINK, shape)
+                self.page.formula(line, _COUNT, f"{function}({measured})", end, Role.LINK, shape)
                 self.page.formula(line, _COUNT + 1, across, end, Role.FORMULA, shape)
                 strips[_COUNT].append(end)
                 strips[_COUNT + 1].append(end)
@@ -176,10 +176,10 @@ class _Section:
             if half == 0:
                 for column in strips:
                     strips[column].append("")
-        self._draw(row, {column: tuple(values) for column, values in strips.items()}, min(held), max(held))
+        self._draw(row, {column: tuple(values) for column, values in strips.items()})
         return row + 6
 
-    def _draw(self, row: int, strips: dict[int, tuple[float | str, ...]], low: float, high: float) -> None:
+    def _draw(self, row: int, strips: dict[int, tuple[float | str, ...]]) -> None:
         entry, here = self.layout.plan.model.quantities[self.block.quantity], quoted(BACKTEST)
 
         def line(column: int, name: str) -> Cloud:
@@ -198,6 +198,7 @@ class _Section:
         )
         unit = f", {entry.unit_text}" if entry.unit_text else ""
         errors = self.block.backtest.errors[self.block.quantity]
+        shown = [value for value in (*self.block.measured, *self.block.predicted) if value > 0]
         chart = Points(
             title=f"{entry.label}{unit}: predicted against measured",
             across=f"Measured{unit}",
@@ -205,8 +206,8 @@ class _Section:
             clouds=self._clouds(),
             lines=lines,
             # Whole powers of ten: spreadsheets mark a logarithmic axis at its end times these.
-            low=10.0 ** math.floor(math.log10(low)),
-            high=10.0 ** math.ceil(math.log10(high)),
+            low=10.0 ** math.floor(math.log10(min(shown))),
+            high=10.0 ** math.ceil(math.log10(max(shown))),
             told=f"{errors.within_10:.0%} of {errors.count:,} rows lie within ±10% of the measurement, "
             f"{errors.within_25:.0%} within ±25%",
         )
