@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from compiling import Run, run_path
-from measurements import MODEL, measured_memo, run_measured
+from measuring import MODEL, measured_memo, run_measured
 from memos import memo_of, shipped
 
 from capgraph.analysis.basis import bases, fits_in_force

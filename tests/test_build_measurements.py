@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 
 from lxml import html
-from measurements import MODEL, backtests_of, memo_with, run_measured
+from measuring import MODEL, backtests_of, memo_with, run_measured
 from openpyxl import load_workbook
 from oracles.workbooks import MADE
 from typer.testing import CliRunner, Result

@@ -9,7 +9,7 @@ from io import BytesIO
 
 import numpy as np
 from lxml import html
-from measurements import MODEL, backtests_of, measured_memo, memo_with, run_measured
+from measuring import MODEL, backtests_of, measured_memo, memo_with, run_measured
 from memos import shipped
 from pypdf import PdfReader
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from compiling import Run, run_path, run_text
-from measurements import MODEL, run_measured
+from measuring import MODEL, run_measured
 
 from capgraph.analysis.findings import find
 from capgraph.emit.resolved import emit
