@@ -19,7 +19,10 @@ LAST_READ = datetime.date(2026, 11, 30)
 GIB = 2.0**30
 BYTES = {"B": 1.0, "MiB": 2.0**20, "GiB": GIB, "GB": 1e9}
 COMMON_KEYS = {"name", "source", "as_of", "note", "unverified"}
-LEAST_ROWS = {"gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 150, "api_prices": 90}
+LEAST_ROWS = {
+    "gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 150, "api_prices": 90, "servers": 3,
+    "traffic": 8,
+}  # fmt: skip
 
 Row = dict[str, Any]
 

@@ -119,16 +119,28 @@ def test_the_assumption_to_instrument_first_moves_the_verdict_most() -> None:
     assert has(message("fleet-4xh100", "instrument_first")[1], "10 in the plan", "with 30")
 
 
-def test_where_the_fleet_answer_contradicts_itself_a_check_fails() -> None:
+def test_where_the_fleet_answer_contradicts_itself_a_check_says_what_that_changes() -> None:
     holds, text = message("fleet-4xh100", "headroom_as_claimed")
     assert not holds
-    assert has(text, "2.2 times the peak", "6.6 times the average", "10 times")
+    assert has(text, "2.2 times the peak", "6.6 times the average", "10 times", "The verdict stands")
     holds, text = message("fleet-4xh100", "utilization_as_quoted")
     assert not holds
-    assert has(text, "5.0%", "2.5%")
-    assert not message("fleet-4xh100", "fleet_of_break_even")[0]
-    assert not message("fleet-4xh100/kv-reads", "one_node_covers_peak")[0]
+    assert has(text, "5.0%", "2.5%", "bills two", "half of the true one")
+    holds, text = message("fleet-4xh100", "fleet_of_break_even")
+    assert not holds
+    assert has(text, "48 Mtoken/day", "34 Mtoken/day", "96 Mtoken/day", "turns later")
+    holds, text = message("fleet-4xh100/kv-reads", "one_node_covers_peak")
+    assert not holds
+    assert has(text, "1,650", "1,667", "21,600 USD/month")
     assert has(headline("fleet-4xh100/kv-reads"), "no longer covers it", "3 nodes")
+
+
+def test_claims_are_held_against_the_answer_once() -> None:
+    claims = ("headroom_as_claimed", "utilization_as_quoted", "fleet_of_break_even", "instrument_first")
+    failing = {
+        scenario: [name for name in claims if not message(scenario, name)[0]] for scenario in evaluated()
+    }
+    assert {scenario for scenario, names in failing.items() if names} == {"fleet-4xh100"}
 
 
 def test_the_node_answer_says_which_resource_binds() -> None:
