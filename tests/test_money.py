@@ -362,3 +362,23 @@ def test_no_base_where_no_replica_pays() -> None:
     case = Case({"weight_format": "bf16"})
     assert case.base_replicas == 0
     assert case.mixed_cost == EXACT(case.api_cost)
+
+
+def test_the_first_month_is_todays_whatever_the_pools() -> None:
+    further: dict[str, Value] = {
+        "agent_requests": 40_000.0,
+        "nightly_requests": 200_000.0,
+        "separate_pools": True,
+    }
+    case = Case({**further, **FLAT})
+    assert case.month_replicas == case.replicas
+    assert case.month_rent == EXACT(case.gpu_cost + 0.2 * 18_000)
+    assert case.month_api == EXACT(case.api_cost)
+
+
+def test_speed_and_memory_follow_the_mean_request() -> None:
+    plain, mixed = Case({}), Case({"agent_requests": 100_000.0})
+    assert mixed.mean_input_tokens > plain.mean_input_tokens
+    for name in ("prefill_time", "decode_context", "context", "tpot"):
+        assert getattr(mixed, name) > getattr(plain, name), name
+    assert mixed.serving_throughput < plain.serving_throughput
