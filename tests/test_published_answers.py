@@ -166,7 +166,9 @@ def diagnosed(
     return made
 
 
-@pytest.mark.parametrize(("scenario", "mfu"), [("node-8xh100-tp8", 0.530), ("node-8xh100-tp8/haircut", 0.591)])
+@pytest.mark.parametrize(
+    ("scenario", "mfu"), [("node-8xh100-tp8", 0.530), ("node-8xh100-tp8/haircut", 0.591)]
+)
 def test_prompts_are_found_to_explain_what_was_measured(scenario: str, mfu: float) -> None:
     """6,000 estimated, 3,900 measured: at 1,500 in and 500 out the time to read the prompts is the gap."""
     first, *others = diagnosed(scenario, {"serving_throughput": 3900.0}).explanations
@@ -205,7 +207,11 @@ def test_after_the_fix_the_estimate_agrees_and_the_prompts_no_longer_explain() -
 def test_missing_concurrency_has_the_causes_that_the_answer_names() -> None:
     """40% fewer sequences than the 96 that one card was to hold."""
     made = diagnosed("card-1xh100-8b", {"concurrency": 58.0})
-    assert [item.cause for item in made.explanations[:3]] == ["uncounted-context", "fragmentation", "memory-fraction"]
+    assert [item.cause for item in made.explanations[:3]] == [
+        "uncounted-context",
+        "fragmentation",
+        "memory-fraction",
+    ]
     assert made.explanations[0].needed == pytest.approx(2630, abs=60)
     assert made.explanations[1].needed == pytest.approx(0.61, abs=0.01)
     assert {item.predicted["concurrency"] for item in made.explanations[:3]} == {58}
