@@ -68,19 +68,19 @@ def value(quantity: str, **settings: float | str | bool) -> float:
 def test_time_per_token_of_dense_models_is_that_of_published_runs() -> None:
     found = errors("tpot", "concurrency", experts=False)
     assert found.size >= 580
-    assert found.mean() <= 0.055
+    assert found.mean() <= 0.065
 
 
 def test_time_per_token_with_experts_is_that_of_published_runs() -> None:
     found = errors("tpot", "concurrency", experts=True)
     assert found.size >= 150
-    assert found.mean() <= 0.09
+    assert found.mean() <= 0.095
 
 
 def test_wait_for_the_first_token_is_that_of_published_runs() -> None:
     found = errors("ttft", "concurrency")
     assert found.size >= 700
-    assert np.median(found) <= 0.2
+    assert np.median(found) <= 0.17
 
 
 @pytest.mark.parametrize(("kind", "count", "most"), [("full-load", 240, 0.13), ("fixed-batch", 75, 0.08)])
@@ -115,7 +115,12 @@ def test_a_measured_time_per_token_moves_what_follows_from_it() -> None:
 
 
 def test_the_shares_of_the_time_per_token_add_up() -> None:
-    for settings in ({}, {"batch": 512.0}, {"gpus_per_replica": 8.0}, {"gpus_per_replica": 1.0, "gpu": "b200-sxm-180"}):
+    for settings in (
+        {},
+        {"batch": 512.0},
+        {"gpus_per_replica": 8.0},
+        {"gpus_per_replica": 1.0, "gpu": "b200-sxm-180"},
+    ):
         names = ("overhead_share", "memory_share", "arithmetic_share", "communication_share")
         assert sum(value(name, **settings) for name in names) == pytest.approx(1)  # type: ignore[arg-type]
 
@@ -125,7 +130,9 @@ def test_a_prompt_waits_for_others_and_they_come_between_its_tokens() -> None:
     batch, length, time = value("batch"), value("output_tokens"), value("request_time")
     assert value("serving_throughput") == pytest.approx(batch * length / time)
     alone = value("ttft", batch=1.0)
-    assert alone == pytest.approx(value("request_overhead") + value("prefill_time") + value("step_time", batch=1.0))
+    assert alone == pytest.approx(
+        value("request_overhead") + value("prefill_time") + value("step_time", batch=1.0)
+    )
     assert value("prompts_between", batch=1.0) == 0
 
 
