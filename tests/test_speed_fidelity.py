@@ -54,7 +54,8 @@ def errors(quantity: str, kind: str, experts: bool | None = None) -> NDArray[np.
     models = plan().model.catalogs["models"].rows
     sparse = np.array([models[str(item)].values["experts"] != 0 for item in data.settings["llm"]])
     asked = (np.array(data.labels["kind"]) == kind) & np.isfinite(found[quantity])
-    return found[quantity][asked if experts is None else asked & (sparse == experts)]
+    sizes: NDArray[np.float64] = found[quantity][asked if experts is None else asked & (sparse == experts)]
+    return sizes
 
 
 def value(quantity: str, **settings: float | str | bool) -> float:
@@ -122,7 +123,7 @@ def test_the_shares_of_the_time_per_token_add_up() -> None:
         {"gpus_per_replica": 1.0, "gpu": "b200-sxm-180"},
     ):
         names = ("overhead_share", "memory_share", "arithmetic_share", "communication_share")
-        assert sum(value(name, **settings) for name in names) == pytest.approx(1)  # type: ignore[arg-type]
+        assert sum(value(name, **settings) for name in names) == pytest.approx(1)
 
 
 def test_a_prompt_waits_for_others_and_they_come_between_its_tokens() -> None:
