@@ -1,6 +1,6 @@
 """The flagship's speed against published runs: the file that ships with it, and the fits that rest on it.
 
-In: `models/llm-serving/evidence/throughput.csv` → Out: errors within the bounds that its README states, fits made again.
+In: `models/llm-serving/evidence/throughput.csv` → Out: errors within the bounds of its README; fits made again.
 """
 
 from __future__ import annotations
