@@ -610,7 +610,8 @@ def test_a_fit_whose_parameter_does_not_reach_its_quantity_is_told(folder: Path)
     assert (result.exit_code, "error[CG829]" in result.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("name", shipped_models())
+# The published answers replace the parameters by their own, so that no fit of the flagship is in force there.
+@pytest.mark.parametrize("name", [name for name in shipped_models() if name != "published-answers"])
 def test_fits_that_ship_are_what_their_data_give(name: str, tmp_path: Path) -> None:
     result = run(tmp_path, "calibrate", name, "--refit")
     nothing = result.exit_code == 2 and "has no `fits:`" in result.stderr

@@ -305,6 +305,7 @@ def test_the_unit_of_an_input_does_not_change_results(
 def test_the_units_of_the_flagships_inputs_do_not_change_its_results(data: st.DataObject) -> None:
     flagship = _flagship()
     assert flagship.plan is not None
+    own = tuple(symbol for symbol, _ in flagship.plan.model.units)
     lines = ["extends: llm-serving", "quantities:"]
     for quantity in flagship.plan.model.quantities.values():
         if not isinstance(quantity.definition, Given) or quantity.unit is None:
@@ -319,7 +320,7 @@ def test_the_units_of_the_flagships_inputs_do_not_change_its_results(data: st.Da
             "day": "hour",
         }
         above, slash, below = quantity.unit.text.partition("/")
-        unit = parse_unit(f"{others.get(above, above)}{slash}{below}")
+        unit = parse_unit(f"{others.get(above, above)}{slash}{below}", own)
         if not data.draw(st.booleans()) or unit.dimension != quantity.unit.dimension:
             continue
         number = Fraction(quantity.definition.value) * quantity.unit.size / unit.size

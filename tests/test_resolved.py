@@ -26,6 +26,11 @@ def resolved(run: Run, folder: Path) -> Run:
     return run_path(folder / artifact.name)
 
 
+def without_comments(data: bytes) -> list[str]:
+    """Return the lines of a plan; which files it was held against is only said beside it."""
+    return [line for line in data.decode().splitlines() if not line.startswith("#")]
+
+
 @pytest.mark.parametrize("name", ["llm-serving", "published-answers"])
 def test_a_shipped_model_says_the_same_alone(name: str, tmp_path: Path) -> None:
     run = run_path(models_root() / name / "model.yaml")
@@ -34,7 +39,7 @@ def test_a_shipped_model_says_the_same_alone(name: str, tmp_path: Path) -> None:
     assert again.results == run.results
     assert again.plan is not None
     assert run.plan is not None
-    assert emit(again.plan).data == emit(run.plan).data
+    assert without_comments(emit(again.plan).data) == without_comments(emit(run.plan).data)
     assert again.plan.model.id == name
 
 

@@ -388,10 +388,15 @@ def charts_of(book: Built) -> list[str]:
         ]
 
 
+def summary_charts(book: Built) -> list[str]:
+    """Return the charts that show cells of the Summary."""
+    return [chart for chart in charts_of(book) if "<f>'Summary'!" in chart]
+
+
 def test_charts_read_live_cells_and_hold_what_they_show() -> None:
     book = built("llm-serving")
     held = load_workbook(BytesIO(book.data), data_only=True)
-    for chart in charts_of(book):
+    for chart in summary_charts(book):
         numbers = re.findall(r"<numRef><f>'Summary'!([^<]*)</f><numCache>(.*?)</numCache>", chart)
         assert numbers
         for area, held_now in numbers:
@@ -409,7 +414,7 @@ def test_charts_are_described_in_words() -> None:
     with ZipFile(BytesIO(built("llm-serving").data)) as package:
         drawing = package.read("xl/drawings/drawing1.xml").decode()
     described = re.findall(r'descr="([^"]+)"', drawing)
-    assert len(described) == len(charts_of(built("llm-serving")))
+    assert len(described) == len(summary_charts(built("llm-serving"))) > 2
     assert described[0].startswith("Cost by option, USD/month.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -190,11 +189,3 @@ def test_thirty_scenarios_and_many_quantities(tmp_path: Path) -> None:
     sheet = load_workbook(BytesIO(book.data))[MODEL]
     assert sheet.max_row > 300
     assert sheet.cell(5, 35).value is not None
-
-
-@pytest.mark.slow
-def test_the_flagship_is_written_in_a_second() -> None:
-    book = built("llm-serving")
-    start = time.process_time()
-    emit(book.plan, book.results, NOTHING, MADE)
-    assert time.process_time() - start < 1.0

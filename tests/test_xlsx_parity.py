@@ -72,19 +72,22 @@ def test_every_scenario_can_be_selected(book: Built, path: Path) -> None:
         assert list(mismatches(layout, book.results.scenarios, scenario, calculation.value)) == []
 
 
+MOST_SELECTED = 5
+
+
 @pytest.mark.office
 @pytest.mark.parametrize("name", ALL)
 def test_libreoffice_agrees_in_every_scenario(name: str, tmp_path: Path) -> None:
     book = built(name)
     layout, path = layout_of(book), book.written(tmp_path)
-    files = [
-        path,
-        *(selected(path, scenario, number) for number, scenario in enumerate(book.results.scenarios)),
-    ]
+    # Every file has a column a scenario; what is selected moves one more, so that of many scenarios a few will do.
+    scenarios = tuple(book.results.scenarios)
+    chosen = scenarios if len(scenarios) <= MOST_SELECTED else (scenarios[1], scenarios[-1])
+    files = [path, *(selected(path, scenario, number) for number, scenario in enumerate(chosen))]
     as_written, *calculated = libreoffice.recalculated(files)
     expected = written_values(path)
     assert list(differences(as_written, expected)) == []
-    for scenario, cells in zip(book.results.scenarios, calculated, strict=True):
+    for scenario, cells in zip(chosen, calculated, strict=True):
         assert list(mismatches(layout, book.results.scenarios, scenario, looking(cells))) == [], scenario
 
 
