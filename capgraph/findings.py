@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from capgraph.model import Value
+from capgraph.notation import show_setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +93,14 @@ class Backtest:
     """The model against a file of measurements.
 
     `groups` holds, by column, the errors of each of its groups and measured quantities; `rows` says where each row
-    stands, `settings` what it sets (as `name=value`); `labels` holds texts a row that tell it from others.
+    stands, `settings` by quantity what it sets (None: nothing); `labels` holds texts a row that tell it from others.
     """
 
     data: str
     digest: str
     scenario: str
     rows: tuple[str, ...]
-    settings: tuple[tuple[str, ...], ...]
+    settings: Mapping[str, tuple[Value | None, ...]]
     comparisons: Mapping[str, Comparison]
     errors: Mapping[str, Errors]
     groups: Mapping[str, Mapping[str, Mapping[str, Errors]]]
@@ -109,8 +110,13 @@ class Backtest:
         """Return what stands in a column in each row: its label, or the value that it sets; empty for nothing."""
         if column in self.labels:
             return self.labels[column]
-        own = (dict(text.split("=", 1) for text in row) for row in self.settings)
-        return tuple(settings.get(column, "") for settings in own)
+        own = self.settings.get(column, (None,) * len(self.rows))
+        return tuple("" if value is None else show_setting(value) for value in own)
+
+    def set_in(self, row: int) -> Mapping[str, Value]:
+        """Return what a row sets."""
+        own = ((name, values[row]) for name, values in self.settings.items())
+        return {name: value for name, value in own if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

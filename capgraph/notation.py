@@ -121,6 +121,13 @@ def show_given(value: Value | None, unit: str = "") -> str:
     return with_unit(show_exact(value), unit)
 
 
+def show_setting(value: Value) -> str:
+    """Write a value as a person types it after `--set name=`: `true`, `0.92`, an option's id."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.12g}" if isinstance(value, float) else value
+
+
 def _is_money(unit: str) -> bool:
     return unit.partition("/")[0] in _CURRENCIES
 

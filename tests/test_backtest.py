@@ -97,7 +97,7 @@ def test_rows_set_inputs_and_choices_and_are_predicted_beside_what_was_measured(
     assert made.comparisons["time"].measured == (10.0, 50.0, 5.0)
     assert made.errors["time"].count == 3
     assert made.errors["time"].mean == pytest.approx(0.2 / 3)
-    assert made.settings[1] == ("van=large", "way=6", "loaded=true")
+    assert made.set_in(1) == {"van": "large", "way": 6.0, "loaded": True}
 
 
 def test_what_a_row_leaves_open_is_the_scenarios() -> None:

@@ -13,10 +13,18 @@ from collections.abc import Mapping, Sequence
 
 import typer
 
-from capgraph.cli.session import Settings, chosen_scenarios, chosen_settings, default_plan, load, stop
+from capgraph.cli.session import (
+    Settings,
+    chosen_scenarios,
+    chosen_settings,
+    default_plan,
+    finite,
+    load,
+    stop,
+    written_settings,
+)
 from capgraph.diagnostics import Diagnostic
 from capgraph.findings import Diagnosis, Explanation
-from capgraph.model import Value
 from capgraph.notation import NARROW_SPACE, show_number, show_value, with_unit, without_unit
 from capgraph.plan import Plan
 from capgraph.resolve.setting import resolve_setting
@@ -191,13 +199,7 @@ def _as_options(plan: Plan, item: Explanation) -> tuple[str, ...]:
     """Return a change as a person sets it; nothing where it is a field of a catalog's row."""
     if any("." in name for name in item.settings):
         return ()
-    return tuple(f"{name}={_text(value)}" for name, value in item.settings.items())
-
-
-def _text(value: Value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:.12g}" if isinstance(value, float) else value
+    return written_settings(item.settings)
 
 
 def _json(plan: Plan, made: Diagnosis) -> str:
@@ -233,17 +235,13 @@ def _record(plan: Plan, item: Explanation) -> dict[str, object]:
         "needed": item.needed,
         "range": [item.low, item.high] if item.low is not None else None,
         "plausible": item.strain == 0,
-        "strain": _finite(item.strain),
+        "strain": finite(item.strain),
         "set": item.settings,
-        "predicted": {name: _finite(value) for name, value in item.predicted.items()},
-        "error": _finite(item.error),
+        "predicted": {name: finite(value) for name, value in item.predicted.items()},
+        "error": finite(item.error),
         "because": suspect.provenance.because if suspect else "",
         "check": suspect.check if suspect else "",
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _say(text: str) -> None:

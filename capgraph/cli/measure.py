@@ -7,7 +7,6 @@ Invariant: what cannot be compared is told on standard error; the rest is still 
 from __future__ import annotations
 
 import json
-import math
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,16 @@ from pathlib import Path
 
 import typer
 
-from capgraph.cli.session import Settings, chosen_scenarios, chosen_settings, default_plan, load, stop
+from capgraph.cli.session import (
+    Settings,
+    chosen_scenarios,
+    chosen_settings,
+    default_plan,
+    finite,
+    load,
+    stop,
+    written_settings,
+)
 from capgraph.diagnostics import Diagnostic, did_you_mean, has_errors, known_names
 from capgraph.findings import Backtest, Errors
 from capgraph.measurement.data import Data
@@ -244,7 +252,7 @@ def _print_worst(plan: Plan, argument: str | None, made: Backtest, name: str) ->
         typer.echo(_cut(f"{line}  {told}", 160).replace(NARROW_SPACE, " "))
     shown, measured = argument or default_plan(), f"{name}={comparison.measured[rows[0]]:.12g}"
     options = ["--scenario", made.scenario]
-    for item in made.settings[rows[0]]:
+    for item in written_settings(made.set_in(rows[0])):
         options += ["--set", item]
     typer.echo(f"Why the first: {shlex.join(['capgraph', 'why', name, shown, *options])}")
     typer.echo(f"What would explain it: {shlex.join(['capgraph', 'diagnose', shown, measured, *options])}")
@@ -300,12 +308,8 @@ def error_record(errors: Errors) -> dict[str, float | int | None]:
 
 def _row(made: Backtest, row: int) -> dict[str, object]:
     pairs = {
-        name: {"predicted": _finite(item.predicted[row]), "measured": _finite(item.measured[row])}
+        name: {"predicted": finite(item.predicted[row]), "measured": finite(item.measured[row])}
         for name, item in made.comparisons.items()
     }
     labels = {name: texts[row] for name, texts in made.labels.items() if texts[row]}
-    return {"at": made.rows[row], "set": list(made.settings[row]), "labels": labels, **pairs}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    return {"at": made.rows[row], "set": written_settings(made.set_in(row)), "labels": labels, **pairs}

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import datetime
 import gc
+import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ import typer
 from capgraph.cli.show import Format, show_diagnostics
 from capgraph.diagnostics import Diagnostic
 from capgraph.model import Value
+from capgraph.notation import show_setting
 from capgraph.plan import Plan
 
 FLAGSHIP = "llm-serving"
@@ -153,3 +155,13 @@ def chosen_settings(plan: Plan, asked: Sequence[str], settings: Settings) -> dic
             stop(found, settings, 2)
         made[name] = value
     return made
+
+
+def written_settings(settings: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return settings as a person types each after `--set`."""
+    return tuple(f"{name}={show_setting(value)}" for name, value in settings.items())
+
+
+def finite(value: float) -> float | None:
+    """Return a number as JSON can hold it; None for one that is none."""
+    return value if math.isfinite(value) else None

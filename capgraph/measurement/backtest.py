@@ -17,7 +17,8 @@ from capgraph.diagnostics import Diagnostic, has_errors
 from capgraph.findings import Backtest, Comparison, Errors
 from capgraph.measurement.data import Data, bind
 from capgraph.measurement.readers import read_measurements
-from capgraph.model import Choose, Value
+from capgraph.model import Choose
+from capgraph.notation import show_setting
 from capgraph.plan import Plan
 
 MOST_GROUPS = 12
@@ -68,7 +69,7 @@ def backtest(
         data.digest,
         scenario,
         lines,
-        _settings(data),
+        data.settings,
         comparisons,
         errors,
         groups,
@@ -106,7 +107,7 @@ def column_of(plan: Plan, data: Data, name: str) -> tuple[str, ...]:
     """Return a label, or what rows set, as texts. Raises KeyError for a column that the data do not have."""
     if name in data.labels:
         return data.labels[name]
-    return tuple("" if value is None else _text(value) for value in data.settings[name])
+    return tuple("" if value is None else show_setting(value) for value in data.settings[name])
 
 
 def texts_of(plan: Plan, scenario: str, data: Data, name: str) -> tuple[str, ...]:
@@ -124,22 +125,6 @@ def select(plan: Plan, scenario: str, data: Data, where: Mapping[str, Sequence[s
         own = texts_of(plan, scenario, data, name)
         kept = {row for row in kept if own[row] in texts}
     return data.only(sorted(kept)) if where else data
-
-
-def _settings(data: Data) -> tuple[tuple[str, ...], ...]:
-    """Return what each row sets, as a person writes it after `--set`."""
-    made: list[list[str]] = [[] for _ in range(data.size)]
-    for name, values in data.settings.items():
-        for own, value in zip(made, values, strict=True):
-            if value is not None:
-                own.append(f"{name}={_text(value)}")
-    return tuple(map(tuple, made))
-
-
-def _text(value: Value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:.12g}" if isinstance(value, float) else value
 
 
 def _groups(

@@ -15,7 +15,7 @@ from capgraph.emit.memo.view import BacktestView, ErrorRow, ErrorTable, WorstRow
 from capgraph.findings import Backtest, Errors
 from capgraph.measurement.backtest import relative_errors, worst
 from capgraph.model import Choose
-from capgraph.notation import MINUS, plural, show_value
+from capgraph.notation import MINUS, plural, show_setting, show_value
 
 _GROUPS_SHOWN, _COLUMNS_SHOWN = 8, 2
 _WORST_SHOWN = 3
@@ -102,7 +102,7 @@ def _worst(case: Case, item: Backtest, name: str) -> Iterator[WorstRow]:
 def _told(case: Case, item: Backtest, row: int) -> Iterator[str]:
     """Yield what tells a row from others: rows that its choices take, its short labels, then the numbers it sets."""
     quantities = case.plan.model.quantities
-    own = dict(text.split("=", 1) for text in item.settings[row])
+    own = {column: show_setting(value) for column, value in item.set_in(row).items()}
     choices = [name for name in own if isinstance(quantities[name].definition, Choose)]
     yield from (group_name(case.plan, name, own[name]) for name in choices)
     yield from (texts[row] for texts in item.labels.values() if 0 < len(texts[row]) <= _LONGEST_TOLD)

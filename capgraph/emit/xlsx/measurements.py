@@ -6,7 +6,7 @@ the latter the evaluator's; errors are live; the rows of one file and quantity s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from capgraph.emit.xlsx.paper import set_up
 from capgraph.emit.xlsx.styles import Role, number_format
 from capgraph.findings import Backtest, Findings
 from capgraph.measurement.backtest import relative_errors
+from capgraph.notation import show_setting
 from capgraph.plan import Plan
 
 MOST_ROWS = 5_000
@@ -110,7 +111,10 @@ def lay_out_measurements(plan: Plan, findings: Findings) -> Sheet:
                 blocks.append(_block(item, name, first))
                 first = blocks[-1].last + 1
     settings = (
-        text.partition("=")[0] for item in findings.backtests for row in item.settings for text in row
+        name
+        for item in findings.backtests
+        for name, values in item.settings.items()
+        if any(value is not None for value in values)
     )
     labels = (name for item in findings.backtests for name in item.labels)
     ordered = sorted(dict.fromkeys(settings), key=lambda name: plan.model.quantities[name].unit is not None)
@@ -169,9 +173,7 @@ def _heads(plan: Plan, sheet: Sheet) -> Iterator[tuple[str, str, float]]:
         yield name, "label", _width(texts)
     for name in sheet.settings:
         entry = quantities[name]
-        texts = (
-            own.get(name, "") for block in sheet.blocks for own in map(_settings, block.backtest.settings)
-        )
+        texts = (text for block in sheet.blocks for text in block.backtest.texts(name))
         yield entry.label, entry.unit_text or name, _width(texts)
     yield from (("Measured", "", 14.0), ("Predicted", "", 14.0))
     yield from (("Error", "of measured", 11.0), ("Size of error", "of measured", 11.0))
@@ -181,10 +183,6 @@ def _heads(plan: Plan, sheet: Sheet) -> Iterator[tuple[str, str, float]]:
 
 def _width(texts: Iterable[str]) -> float:
     return min(max(11.0, *(len(text) + 2.0 for text in texts), 0.0), 34.0)
-
-
-def _settings(row: Sequence[str]) -> Mapping[str, str]:
-    return dict(text.split("=", 1) for text in row)
 
 
 def _write_block(page: Page, layout: Layout, sheet: Sheet, block: Block) -> None:
@@ -232,10 +230,10 @@ class _Told:
         for letter, name in zip(names, self.sheet.labels, strict=False):
             if name in labels and labels[name][row]:
                 yield table.text(f"{letter}{line}", labels[name][row])
-        own = _settings(self.item.settings[row])
+        own = self.item.set_in(row)
         for letter, name in zip(names[len(self.sheet.labels) :], self.sheet.settings, strict=False):
-            text = own.get(name)
-            if text is not None and self.plan.model.quantities[name].unit is not None:
-                yield table.number(f"{letter}{line}", float(text), self.style)
-            elif text is not None:
-                yield table.text(f"{letter}{line}", text)
+            value = own.get(name)
+            if isinstance(value, float):
+                yield table.number(f"{letter}{line}", value, self.style)
+            elif value is not None:
+                yield table.text(f"{letter}{line}", show_setting(value))
