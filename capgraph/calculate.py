@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from capgraph.expression import Array, Expression, Failure, full
 from capgraph.formula.tree import Expr, Reduce, references, walk
-from capgraph.graph import cone
+from capgraph.graph import cone, reached
 from capgraph.model import Choose, Given, Quantity, Value
 from capgraph.plan import Compute, Fetch, Plan, Step, SweepTable
 
@@ -64,13 +64,7 @@ def calculate(
 def narrowed(plan: Plan, wanted: Iterable[str], overrides: Mapping[str, Override]) -> Plan:
     """Return the plan with no more steps than some of them need; what every lane sets needs nothing."""
     given = {name for name, values in overrides.items() if _in_every_lane(values)}
-    needed: set[str] = set()
-    pending = list(wanted)
-    while pending:
-        name = pending.pop()
-        if name not in needed:
-            needed.add(name)
-            pending.extend(() if name in given else plan.uses[name])
+    needed = reached(plan.uses, wanted, given)
     steps = tuple(step for step in plan.steps if step.id in needed)
     swept = {
         node.sweep

@@ -6,7 +6,7 @@ Invariant: networkx is imported here alone; the graph is frozen; the same model 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -87,15 +87,17 @@ def cone(uses: Mapping[str, tuple[str, ...]], source: str, targets: Iterable[str
     return reached(users, (source,)) & (needed | {source})
 
 
-def reached(edges: Mapping[str, Iterable[str]], starts: Iterable[str]) -> frozenset[str]:
-    """Return the starts and all that edges lead to from them."""
+def reached(
+    edges: Mapping[str, Iterable[str]], starts: Iterable[str], ends: Container[str] = ()
+) -> frozenset[str]:
+    """Return the starts and all that edges lead to from them; none of the `ends` leads any further."""
     found: set[str] = set()
     pending = list(starts)
     while pending:
         name = pending.pop()
         if name not in found:
             found.add(name)
-            pending.extend(edges.get(name, ()))
+            pending.extend(() if name in ends else edges.get(name, ()))
     return frozenset(found)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from capgraph.formula.text import Writer, named, print_formula
 from capgraph.formula.tree import Binary, Expr, Reference, Scale
+from capgraph.graph import reached
 from capgraph.model import Given, Quantity, Value
 from capgraph.notation import show_constant, show_value
 from capgraph.plan import Compute, Plan
@@ -37,14 +38,7 @@ class Line:
 
 def ancestors(plan: Plan, targets: Iterable[str], given: Container[str] = ()) -> frozenset[str]:
     """Return the targets and every step that they need, directly or not; a `given` step needs nothing."""
-    found: set[str] = set()
-    pending = list(targets)
-    while pending:
-        name = pending.pop()
-        if name not in found:
-            found.add(name)
-            pending.extend(() if name in given else plan.uses[name])
-    return frozenset(found)
+    return reached(plan.uses, targets, given)
 
 
 def is_definition(entry: Quantity) -> bool:

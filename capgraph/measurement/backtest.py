@@ -12,42 +12,33 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from capgraph.calculate import Columns, Override, calculate
+from capgraph.calculate import calculate
 from capgraph.diagnostics import Diagnostic, has_errors
+from capgraph.evaluate import scenario_overrides
 from capgraph.findings import Backtest, Comparison, Errors
 from capgraph.measurement.data import Data, bind
 from capgraph.measurement.readers import read_measurements
-from capgraph.model import Choose
+from capgraph.model import Choose, Value
 from capgraph.notation import show_setting
 from capgraph.plan import Plan
 
 MOST_GROUPS = 12
 
 
-def overrides(plan: Plan, scenario: str, data: Data) -> dict[str, Override]:
+def overrides(plan: Plan, scenario: str, data: Data) -> dict[str, list[Value | None]]:
     """Return what each row sets: the scenario's settings, and over them the row's own."""
-    settings = plan.model.scenarios[scenario].settings
-    made: dict[str, Override] = {name: (item.value,) * data.size for name, item in settings.items()}
-    for name, values in data.settings.items():
-        before = made.get(name, (None,) * data.size)
-        made[name] = [value if value is not None else old for value, old in zip(values, before, strict=True)]
-    return made
-
-
-def predict(plan: Plan, scenario: str, data: Data) -> Columns:
-    """Calculate what the model says of each row's measured quantities."""
+    rows = [{name: values[row] for name, values in data.settings.items()} for row in range(data.size)]
+    own = [{name: value for name, value in row.items() if value is not None} for row in rows]
+    made = scenario_overrides(plan, (scenario,) * data.size, own)
     # What was measured is what the model is asked for: it must not be set as well.
-    given = {
-        name: values for name, values in overrides(plan, scenario, data).items() if name not in data.measured
-    }
-    return calculate(plan, given, data.size, tuple(data.measured))
+    return {name: values for name, values in made.items() if name not in data.measured}
 
 
 def backtest(
     plan: Plan, scenario: str, data: Data, by: Sequence[str] = ()
 ) -> tuple[Backtest | None, tuple[Diagnostic, ...]]:
     """Hold the model against measurements, as a whole and by groups that columns name."""
-    columns = predict(plan, scenario, data)
+    columns = calculate(plan, overrides(plan, scenario, data), data.size, tuple(data.measured))
     found = tuple(
         _told(data, failure.message, failure.code, failure.step, failure.lanes)
         for failure in columns.failures

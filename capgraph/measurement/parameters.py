@@ -162,11 +162,7 @@ class Predictor:
     def __post_init__(self) -> None:
         plan, data, of = self.plan, self.seen.data, self.seen.of
         every = np.arange(data.size)
-        self.given = {
-            name: values
-            for name, values in overrides(plan, self.scenario, data).items()
-            if name not in data.measured
-        }
+        self.given = overrides(plan, self.scenario, data)
         ids = tuple(item.id for item in self.fit)
         choices = tuple(item.choice for item in self.fit if item.choice is not None)
         self.own = calculate(plan, self.given, data.size, (*of, *ids, *choices)).values

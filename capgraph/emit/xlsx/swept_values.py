@@ -17,6 +17,7 @@ from capgraph.emit.xlsx.styles import WHOLE, number_format
 from capgraph.emit.xlsx.swept import BlockKey, Swept
 from capgraph.evaluate import scenario_overrides
 from capgraph.formula.tree import Expr, references
+from capgraph.graph import reached
 from capgraph.model import Choose
 from capgraph.plan import Compute, Fetch, Plan, Step
 
@@ -108,13 +109,7 @@ def _only_needed(plan: Plan, names: Iterable[str], extras: Sequence[Compute]) ->
         **plan.uses,
         **{extra.id: tuple(item.name for item in references(extra.expr)) for extra in extras},
     }
-    pending = [*names, *(extra.id for extra in extras)]
-    needed: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name not in needed:
-            needed.add(name)
-            pending.extend(uses[name])
+    needed = reached(uses, (*names, *(extra.id for extra in extras)))
     steps: tuple[Step, ...] = tuple(step for step in plan.steps if step.id in needed)
     return replace(plan, steps=(*steps, *extras), uses=uses)
 
