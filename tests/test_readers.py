@@ -20,7 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capgraph.diagnostics import Diagnostic, Source
-from capgraph.measurement.readers import MAX_BYTES, MAX_LINES, READERS, read_measurements
+from capgraph.measurement.files import MAX_BYTES, MAX_LINES
+from capgraph.measurement.readers import READERS, read_measurements
 from capgraph.measurement.readers.columns import COLUMNS, heading
 from capgraph.measurement.readers.json_text import MAX_CONTAINERS
 from capgraph.measurement.table import Table

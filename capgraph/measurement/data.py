@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from capgraph.diagnostics import Diagnostic, Related, Source, did_you_mean, has_errors
+from capgraph.measurement.files import digest
 from capgraph.measurement.table import Table, TableRow
 from capgraph.model import Choose, Lookup, Model, Quantity, Value
 from capgraph.resolve.scope import BASIS, Scope
@@ -132,7 +132,7 @@ class _Binder:
         meant = {item.column for item in meanings}
         return Data(
             source=self.table.source,
-            digest=sha256(self.table.source.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            digest=digest(self.table.source),
             tool=self.table.tool,
             lines=tuple(self.table.rows[row].span.line for row in rows),
             settings={

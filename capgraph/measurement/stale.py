@@ -1,25 +1,26 @@
 """Fits whose data have changed since → warnings.
 
 In: a model → Out: a diagnostic for each fit whose file of measurements is there with another SHA-256 than it states.
-Invariant: a file that is not there is no reason to warn: a plan travels without its data.
+Invariant: a file that is not there is no reason to warn: a plan travels without its data. A file is read once.
 """
 
 from __future__ import annotations
 
-from hashlib import sha256
+from functools import cache
 from pathlib import Path
 
-from capgraph.diagnostics import Diagnostic
-from capgraph.measurement.readers import read_measurements
+from capgraph.diagnostics import Diagnostic, Source
+from capgraph.measurement.files import digest, read_text
 from capgraph.model import Model
 
 
 def stale_fits(model: Model) -> tuple[Diagnostic, ...]:
     """Return a warning for each fit that was made from another state of its data."""
+    digest_of = cache(_digest)
     found = []
     for fit in model.fits.values():
         path = Path(fit.origin.source.path).parent / fit.data
-        if not fit.sha256 or not path.is_file() or fit.sha256 in _digests(path, fit.sha256):
+        if not fit.sha256 or not path.is_file() or fit.sha256 == digest_of(path):
             continue
         message = f"{fit.data} has changed since the fit `{fit.id}` was made: its SHA-256 is another"
         way_out = "fit again: `capgraph calibrate --refit` says which values changed"
@@ -27,11 +28,6 @@ def stale_fits(model: Model) -> tuple[Diagnostic, ...]:
     return tuple(found)
 
 
-def _digests(path: Path, wanted: str) -> tuple[str, ...]:
-    """Return the digest of a file's bytes, and where that is another, of its text as it is read."""
-    digest = sha256(path.read_bytes()).hexdigest()
-    if digest == wanted:
-        return (digest,)
-    table, _ = read_measurements(path)
-    text = table.source.text if table is not None else ""
-    return digest, sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def _digest(path: Path) -> str:
+    source = read_text(path)
+    return digest(source) if isinstance(source, Source) else ""

@@ -7,13 +7,12 @@ content is read or refused with a message, within a bounded multiple of its size
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
-from capgraph.diagnostics import Diagnostic, Source, did_you_mean
+from capgraph.diagnostics import Diagnostic, Source
+from capgraph.measurement.files import read_text
 from capgraph.measurement.readers import (
     genai_perf,
     guidellm,
@@ -28,10 +27,6 @@ from capgraph.measurement.readers import (
 from capgraph.measurement.readers.json_text import is_json
 from capgraph.measurement.table import Table, read_csv
 from capgraph.yamltree import Scalar
-
-MAX_BYTES = 32 * 1024 * 1024
-MAX_LINES = 2_000_000
-_MOST_NAMES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +53,7 @@ READERS: tuple[Reader, ...] = (
 
 def read_measurements(path: Path) -> tuple[Table | None, tuple[Diagnostic, ...]]:
     """Read a file of up to 32 MiB, with the reader that knows it or as a CSV."""
-    source = _read_text(path)
+    source = read_text(path)
     if isinstance(source, Diagnostic):
         return None, (source,)
     reader = next((reader for reader in READERS if reader.recognizes(source.text, path.name)), None)
@@ -70,35 +65,3 @@ def read_measurements(path: Path) -> tuple[Table | None, tuple[Diagnostic, ...]]
         way_out = f"known are: {', '.join(reader.name for reader in READERS)}; or make a CSV of it"
         return None, (Diagnostic("CG854", message, Scalar.at(source, 0, 1).span, way_out),)
     return read_csv(source)
-
-
-def _near(path: Path) -> str:
-    """Propose a file of the same folder."""
-    if path.is_dir() or not path.parent.is_dir():
-        return ""
-    return did_you_mean(path.name, [item.name for item in islice(path.parent.iterdir(), _MOST_NAMES)])
-
-
-def _read_text(path: Path) -> Source | Diagnostic:
-    """Read a text, without the byte order mark, each line ended by a newline."""
-    shown = os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
-    try:
-        if not path.is_file():
-            what = "is a folder" if path.is_dir() else "does not exist"
-            return Diagnostic("CG850", f"{shown} {what}", None, _near(path) or "name a file of measurements")
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        return Diagnostic("CG850", f"{shown} cannot be read: {reason}", None, "check the path and its rights")
-    if len(data) > MAX_BYTES or data.count(b"\n") + data.count(b"\r") > MAX_LINES:
-        message = f"{shown} is larger than {MAX_BYTES // 1024**2} MiB, or has more than {MAX_LINES:,} lines"
-        return Diagnostic("CG851", message, None, "split the file, or leave out the single requests")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        text = data.decode("utf-8", "replace")
-        first = len(data[: error.start].decode("utf-8", "replace"))
-        place = Scalar.at(Source(path.name, text, shown), first, first + 1).span
-        return Diagnostic("CG852", f"{shown} is not UTF-8 text", place, "save the file as UTF-8")
-    return Source(path.name, text.replace("\r\n", "\n").replace("\r", "\n"), shown)
