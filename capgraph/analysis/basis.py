@@ -6,13 +6,13 @@ Invariant: a model without fits and measurements gets none; a value that a scena
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from types import MappingProxyType
 from typing import Literal
 
 from capgraph.analysis.derivation import is_definition
 from capgraph.findings import Basis
-from capgraph.model import Choose, Fit, Formula, Given, Lookup, Model, Quantity
+from capgraph.model import Choose, Fit, Formula, Given, Lookup, Model, Quantity, Value
 from capgraph.plan import Plan
 from capgraph.results import Results
 
@@ -26,10 +26,20 @@ def fits_in_force(plan: Plan, results: Results) -> tuple[Fit, ...]:
 
 
 def parameters_of(model: Model, results: Results, fit: Fit) -> Mapping[str, tuple[float, float]]:
-    """Return the range of each quantity that a fit gives a value to: inputs, or `choice.field` of the chosen row."""
-    values, settings = results.scenarios[results.selected].values, model.scenarios[results.selected].settings
+    """Return the range of each quantity that a fit gives a value to in the selected scenario."""
+    scenario = results.selected
+    return parameters_in(model, results.scenarios[scenario].values, model.scenarios[scenario].settings, fit)
+
+
+def parameters_in(
+    model: Model, values: Mapping[str, Value | None], given: Container[str], fit: Fit
+) -> Mapping[str, tuple[float, float]]:
+    """Return the range of each quantity that a fit gives a value to: inputs, or `choice.field` of the chosen row.
+
+    What is `given` otherwise is none of them, and a fit that is out of force gives nothing.
+    """
     if fit.catalog is None:
-        own = {name: (name, ends) for name, ends in fit.parameters.items()}
+        own = dict(fit.parameters)
     else:
         taking = [
             item.id
@@ -38,8 +48,8 @@ def parameters_of(model: Model, results: Results, fit: Fit) -> Mapping[str, tupl
             and item.definition.catalog == fit.catalog
             and values.get(item.id) == fit.row
         ]
-        own = {f"{choice}.{name}": (name, ends) for choice in taking for name, ends in fit.parameters.items()}
-    found = {name: ends for name, (_, ends) in own.items() if name in values and name not in settings}
+        own = {f"{choice}.{name}": ends for choice in taking for name, ends in fit.parameters.items()}
+    found = {name: ends for name, ends in own.items() if name in values and name not in given}
     for name, (low, high) in found.items():
         value = values[name]
         # A plan may have changed the value: then the fit says nothing of it.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from capgraph.analysis.basis import parameters_in
 from capgraph.analysis.crossing import Floats, Search, crossings, nearest, values_to_try
 from capgraph.analysis.derivation import ancestors, is_definition
 from capgraph.calculate import calculate
@@ -158,18 +159,15 @@ def _suspected(bench: Bench, item: Suspect) -> Cause | None:
 
 def _fitted(bench: Bench) -> dict[str, Limits]:
     """Return the parameters that were fitted and are in force, with the ends that the fit gives them."""
-    made = {}
-    for fit in bench.plan.model.fits.values():
-        for name, (low, high) in fit.parameters.items():
-            if fit.row is None:
-                made[name] = Limits(low, high)
-                continue
-            for quantity in bench.plan.model.quantities.values():
-                choice = quantity.definition
-                step = f"{quantity.id}.{name}"
-                taken = isinstance(choice, Choose) and choice.catalog == fit.catalog and step in bench.needed
-                if taken and bench.values[quantity.id] == fit.row:
-                    made[step] = Limits(low, high, 0.0)
+    model, made = bench.plan.model, {}
+    for fit in model.fits.values():
+        for name, (low, high) in parameters_in(model, bench.values, bench.given, fit).items():
+            if name in bench.needed:
+                # A row's number outside its field's range would be an error.
+                hard = _NO_LIMITS
+                if fit.catalog is not None:
+                    hard = model.catalogs[fit.catalog].fields[name.partition(".")[2]].limits
+                made[name] = Limits(low, high, hard.low, hard.high)
     return made
 
 
@@ -187,7 +185,9 @@ def _bare(bench: Bench, name: str, fitted: Limits | None) -> Cause | None:
         return Cause(name, bool(now), options=(not now,))
     limits = quantity.limits
     if fitted is not None:
-        limits = Limits(fitted.low, fitted.high, limits.minimum or fitted.minimum, limits.maximum)
+        least = limits.minimum if fitted.minimum is None else fitted.minimum
+        most = limits.maximum if fitted.maximum is None else fitted.maximum
+        limits = Limits(fitted.low, fitted.high, least, most)
     fixed = limits.minimum is not None and limits.minimum == limits.maximum
     return None if fixed or now is None or math.isnan(now) else Cause(name, float(now), limits)
 
