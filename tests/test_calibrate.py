@@ -19,7 +19,8 @@ from typer.testing import CliRunner, Result
 from capgraph.cli.main import app
 from capgraph.diagnostics import Diagnostic, Source
 from capgraph.join import shipped_models
-from capgraph.measurement.calibrate import Calibration, Estimate, GroupFit, calibrate
+from capgraph.measurement.calibrate import calibrate
+from capgraph.measurement.calibration import Calibration, Estimate, GroupFit
 from capgraph.measurement.data import Data, bind
 from capgraph.measurement.least_squares import Axis, Numbers, rounded, shares, solve
 from capgraph.measurement.parameters import parameters

@@ -46,7 +46,7 @@ from capgraph.resources import models_root
 
 if TYPE_CHECKING:
     from capgraph.emit.fitted import Fitted
-    from capgraph.measurement.calibrate import Calibration, Closeness, Estimate, GroupFit
+    from capgraph.measurement.calibration import Calibration, Closeness, Estimate, GroupFit
     from capgraph.measurement.data import Data
     from capgraph.measurement.refit import Difference, Job
 

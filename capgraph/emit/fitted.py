@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from capgraph.emit.artifact import Artifact
-from capgraph.measurement.calibrate import Calibration
+from capgraph.measurement.calibration import Calibration
 from capgraph.measurement.refit import Placed
 from capgraph.model import Fit, Given, Model
 from capgraph.plan import Plan

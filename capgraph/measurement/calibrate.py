@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from capgraph.diagnostics import Diagnostic
 from capgraph.findings import Comparison, Errors
 from capgraph.measurement.backtest import errors_of, texts_of
+from capgraph.measurement.calibration import WHOLE, Calibration, Closeness, Estimate, GroupFit
 from capgraph.measurement.data import Data
 from capgraph.measurement.least_squares import (
     SINGULAR,
@@ -34,70 +35,8 @@ FOLDS = 5
 ALIKE = 0.95
 COLLINEAR = 30.0
 ROWS_A_PARAMETER = 3
-WHOLE = ""
-"""The group of all rows, where none are asked for."""
 
 Told = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A parameter in its unit: before and after, its standard error, and the 95 % interval within its limits.
-
-    `error` is None for a parameter at its limit, of which the data say no more; `before` where it had no value.
-    """
-
-    parameter: str
-    before: float | None
-    value: float
-    error: float | None
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Closeness:
-    """How near predictions are before and after the fit, and (`folds`) to rows that were left out of it."""
-
-    before: Errors
-    after: Errors
-    folds: Errors
-
-
-@dataclass(frozen=True, slots=True)
-class GroupFit:
-    """A group's fit; without estimates it keeps its values. `each` is by measured quantity.
-
-    `correlation` holds each pair of estimates.
-    """
-
-    group: str
-    whole: Closeness
-    each: Mapping[str, Closeness]
-    estimates: Mapping[str, Estimate]
-    correlation: Mapping[tuple[str, str], float]
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """Parameters fitted to measurements of the quantities `of`, by the groups of some columns.
-
-    `left_out` holds, by column and measured quantity, the errors on each of the column's groups when nothing of that
-    group was fitted to; those of all of them come last, under `WHOLE`.
-    """
-
-    data: str
-    digest: str
-    scenario: str
-    of: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
-    by: tuple[str, ...]
-    whole: Closeness
-    each: Mapping[str, Closeness]
-    groups: Mapping[str, GroupFit]
-    options: Mapping[str, Mapping[str, tuple[str, ...]]]
-    """By group, the rows of catalogs that its measurements take, for each choice whose row holds a parameter."""
-    left_out: Mapping[str, Mapping[str, Mapping[str, Errors]]]
 
 
 def calibrate(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capgraph.diagnostics import Diagnostic
-from capgraph.measurement.calibrate import Calibration, Estimate, GroupFit
+from capgraph.measurement.calibration import Calibration, Estimate, GroupFit
 from capgraph.measurement.parameters import needed
 from capgraph.model import Choose, Fit, Given
 from capgraph.plan import Plan
