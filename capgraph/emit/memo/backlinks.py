@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from capgraph.emit.memo.view import Change, Figure, Line, OptionView, Recommendation
+from capgraph.emit.memo.pieces import Figure, Line
+from capgraph.emit.memo.view import Change, OptionView, Recommendation
 
 
 def backlinks(

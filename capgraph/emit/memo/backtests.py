@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.cite import column_name, group_name
+from capgraph.emit.memo.measured import BacktestView, ErrorRow, ErrorTable, WorstRow
 from capgraph.emit.memo.scatter import draw_scatter
-from capgraph.emit.memo.view import BacktestView, ErrorRow, ErrorTable, WorstRow
 from capgraph.findings import Backtest, Errors
 from capgraph.measurement.backtest import relative_errors, worst
 from capgraph.model import Choose

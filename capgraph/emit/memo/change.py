@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.drawing import Graph
+from capgraph.emit.memo.pieces import Figure
 from capgraph.emit.memo.rests import error_of
-from capgraph.emit.memo.view import Change, Figure, Flip, ScenarioGroup, SwingView
+from capgraph.emit.memo.view import Change, Flip, ScenarioGroup, SwingView
 from capgraph.findings import Swing
 from capgraph.notation import show_change, show_given, show_in_prose
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from capgraph.emit.memo.view import Figure, Line, Piece, Place, Rest
+from capgraph.emit.memo.pieces import Figure, Line, Piece, Place, Rest
 from capgraph.formula.tree import references
 from capgraph.model import Choose, Formula, Lookup, Quantity, Value
 from capgraph.notation import show_given, show_in_prose

@@ -9,15 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from capgraph.emit.memo.case import Case
-from capgraph.emit.memo.view import (
-    CheckView,
-    Comparison,
-    Figure,
-    OptionView,
-    Piece,
-    Recommendation,
-    RuleView,
-)
+from capgraph.emit.memo.pieces import Figure, Piece
+from capgraph.emit.memo.view import CheckView, Comparison, OptionView, Recommendation, RuleView
 from capgraph.formula.tree import references
 from capgraph.model import Choose, Decision, Given, Option, Quantity
 from capgraph.notation import show_in_prose, show_number

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from capgraph.emit.memo.case import Case
-from capgraph.emit.memo.view import FitView, Place, Rest
+from capgraph.emit.memo.measured import FitView
+from capgraph.emit.memo.pieces import Place, Rest
 from capgraph.findings import Findings
 from capgraph.model import Fit, Quantity
 from capgraph.notation import show_given, show_value

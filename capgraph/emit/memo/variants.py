@@ -12,7 +12,8 @@ from dataclasses import replace
 from capgraph.analysis.subject import results_of
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.cite import exact, show
-from capgraph.emit.memo.view import CheckView, Effect, Figure, LeverView, Piece, ScenarioView, SuspectView
+from capgraph.emit.memo.pieces import Figure, Piece
+from capgraph.emit.memo.view import CheckView, Effect, LeverView, ScenarioView, SuspectView
 from capgraph.findings import LeverEffect
 from capgraph.model import Lever, Setting, Value
 from capgraph.notation import plural, show_change, without_unit

@@ -8,65 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from capgraph.emit.memo.drawing import Drawings, Graph, Scatter
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A stretch of text; with `anchor`, it names a quantity whose line in the memo that is."""
-
-    text: str
-    anchor: str = ""
-    mark: str = ""
-
-
-Line = tuple[Piece, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a line of the memo stands, and the number that it carries there."""
-
-    anchor: str
-    mark: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """What a number rests on: `measured`, `fitted` or `assumed`; the fits, and all of it in words."""
-
-    kind: str
-    fits: tuple[Place, ...]
-    told: str
-
-
-@dataclass(frozen=True, slots=True)
-class FitView:
-    """A fit that holds: what it predicts, the row or inputs that it gave values to, and how well it does."""
-
-    place: Place
-    of: Figure
-    row: str
-    parameters: tuple[str, ...]
-    rows: str
-    error: str
-    date: str
-    data: str
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A shown value: `text` for people, `exact` as the evaluator has it, and the line that derives it."""
-
-    quantity: str
-    label: str
-    text: str
-    exact: str
-    anchor: str
-    mark: str
-    because: str
-    measured: bool = False
-    rests: Rest | None = None
+from capgraph.emit.memo.drawing import Drawings, Graph
+from capgraph.emit.memo.measured import BacktestView, FitView
+from capgraph.emit.memo.pieces import Figure, Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,58 +258,6 @@ class ScenarioView:
     """Those to read in full: all of the selected scenario's; elsewhere what fails, or held in the selected one not."""
     quiet: tuple[str, ...]
     """Labels of the other checks, which hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorRow:
-    """The errors of a group of measurements."""
-
-    group: str
-    count: str
-    mean: str
-    median: str
-    p90: str
-    bias: str
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorTable:
-    """The errors by the groups that a column tells apart; `left_out` of them, the smallest, are not shown."""
-
-    column: str
-    rows: tuple[ErrorRow, ...]
-    left_out: int
-
-
-@dataclass(frozen=True, slots=True)
-class WorstRow:
-    """A measurement that the model is far from: where it stands, what it was, and both numbers."""
-
-    place: str
-    told: str
-    predicted: str
-    measured: str
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class BacktestView:
-    """A quantity as a file measured it, and how far off the model is; `leans` is `high`, `low` or empty."""
-
-    quantity: Figure
-    unit: str
-    data: str
-    count: str
-    median: str
-    mean: str
-    p90: str
-    bias: str
-    leans: str
-    within_10: str
-    within_25: str
-    drawing: Scatter | None
-    tables: tuple[ErrorTable, ...]
-    worst: tuple[WorstRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
