@@ -37,6 +37,13 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Set a quantity in every scenario shown."),
 ]
+DataArgument = Annotated[
+    Path | None,
+    typer.Argument(metavar="[DATA]", help="A CSV or a benchmark's result [the model's `evidence:`]."),
+]
+StartOption = Annotated[
+    str | None, typer.Option("--scenario", "-s", help="What rows leave unset is as here [the first].")
+]
 RowsOption = Annotated[
     list[str] | None,
     typer.Option("--rows", metavar="COLUMN=TEXT", help="Only rows whose column holds it; may be repeated."),
@@ -150,16 +157,11 @@ def why(
 def backtest(
     context: typer.Context,
     plan: PlanArgument = None,
-    data: Annotated[
-        Path | None,
-        typer.Argument(metavar="[DATA]", help="A CSV or a benchmark's result [the model's `evidence:`]."),
-    ] = None,
+    data: DataArgument = None,
     by: Annotated[
         list[str] | None, typer.Option("--by", metavar="COLUMN", help="Group by this column; may be repeated.")
     ] = None,
-    scenario: Annotated[
-        str | None, typer.Option("--scenario", "-s", help="What rows leave unset is as here [the first].")
-    ] = None,
+    scenario: StartOption = None,
     settings: SetOption = None,
     rows: RowsOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every row.")] = False,
@@ -174,10 +176,7 @@ def backtest(
 def calibrate(
     context: typer.Context,
     plan: PlanArgument = None,
-    data: Annotated[
-        Path | None,
-        typer.Argument(metavar="[DATA]", help="A CSV or a benchmark's result [the model's `evidence:`]."),
-    ] = None,
+    data: DataArgument = None,
     fit: Annotated[
         list[str] | None,
         typer.Option(
@@ -197,9 +196,7 @@ def calibrate(
         typer.Option("--leave-out", metavar="COLUMN,…", help="Errors on each group, fitted without it."),
     ] = None,
     rows: RowsOption = None,
-    scenario: Annotated[
-        str | None, typer.Option("--scenario", "-s", help="What rows leave unset is as here [the first].")
-    ] = None,
+    scenario: StartOption = None,
     settings: SetOption = None,
     folds: Annotated[int, typer.Option(min=2, max=100, help="Parts of the cross-validation.")] = 5,
     refit: Annotated[
