@@ -16,7 +16,7 @@ from capgraph.cli.main import app
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-CHANGING = re.compile(r"\d+(?:\.\d+)? s\b|\(\d+ KiB\)")
+CHANGING = re.compile(r"\d+(?:\.\d+)? s\b|\([\d,]+ KiB\)")
 
 
 def _blocks(kind: str) -> Iterator[str]:

@@ -23,6 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # it would take `[the first]` for its own mark-up, and show nothing of it
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -98,7 +99,7 @@ def build(
         ),
     ] = None,
 ) -> None:
-    """Check, evaluate and write all reports; print the verdict, the files and the time of each stage."""
+    """Check, evaluate and write all reports. Print the verdict, the files and the time of each stage."""
     from capgraph.cli.build import run_build
 
     run_build(plan, output, only, measurements or [], context.obj)
@@ -147,7 +148,7 @@ def why(
     ] = None,
     settings: SetOption = None,
 ) -> None:
-    """Print how a number comes about: name, formula, the same with numbers, result, why, source."""
+    """Print how a number comes about. Name, formula, the same with numbers, result, why, source."""
     from capgraph.cli.values import run_why
 
     run_why(quantity, plan, scenario, settings or [], context.obj)
@@ -166,7 +167,11 @@ def backtest(
     rows: RowsOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with every row.")] = False,
 ) -> None:
-    """Hold predictions against measurements: errors as a whole and by group, and the rows furthest off."""
+    """Hold predictions against measurements. Errors as a whole and by group, and the rows furthest off.
+
+    DATA is a CSV, or what one of these writes: vllm bench serve, a vLLM or SGLang server's start-up log, SGLang's
+    bench_serving, GenAI-Perf, AIPerf, GuideLLM, trtllm-bench, Prometheus (a scrape, or a query's answer).
+    """
     from capgraph.cli.measure import run_backtest
 
     run_backtest(plan, data, scenario, settings or [], rows or [], by or [], as_json, context.obj)
@@ -211,7 +216,7 @@ def calibrate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Fit parameters to measurements within their limits, and say how far to trust them."""
+    """Fit parameters to measurements. Values stay within their limits; says how far to trust them."""
     from capgraph.cli.calibrate import Asked, run_calibrate, run_refit
 
     if refit:
@@ -259,7 +264,7 @@ def diagnose(
         bool, typer.Option("--json", help="Print JSON, with every change that was tried.")
     ] = False,
 ) -> None:
-    """Explain a measurement that the model does not give: the single changes that would, the likeliest first.
+    """Explain a measurement that the model does not give. Single changes that would, the likeliest first.
 
     Numbers are moved to where the prediction meets the measurement, choices and switches are tried. What lies within
     its stated range comes first, what the model declares under `suspects:` before other inputs.
@@ -287,7 +292,7 @@ def explain(
     context: typer.Context,
     code: Annotated[str | None, typer.Argument(metavar="[CODE]", help="As in CG401 [all codes].")] = None,
 ) -> None:
-    """Print what a message means, with a wrong example, a right one and the way out."""
+    """Print what a message means. With a wrong example, a right one and the way out."""
     from capgraph.cli.reference import run_explain
 
     run_explain(code, context.obj)
@@ -311,7 +316,7 @@ def units(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] =
 
 @app.command()
 def doctor() -> None:
-    """Print what is installed and whether it works; exit with 1 if a build would fail."""
+    """Print what is installed and whether it works. Exit with 1 if a build would fail."""
     from capgraph.cli.reference import run_doctor
 
     run_doctor()
