@@ -68,8 +68,10 @@ class Layer:
                 self._catalog(declared.catalog, table)
             for name, table in declared.catalogs.items():
                 self._catalog(name, table)
-            self.joined.key_figures = declared.key_figures or self.joined.key_figures
-            self.joined.evidence = declared.evidence or self.joined.evidence
+            # An empty list takes away what the extended model lists.
+            for key in ("key_figures", "evidence"):
+                if key in declared.model_fields_set:
+                    setattr(self.joined, key, getattr(declared, key))
             if declared.decision is not None:
                 self.joined.decision = _over(self.joined.decision, declared.decision)
 

@@ -16,6 +16,7 @@ from capgraph.analysis.sensitivity import swings
 from capgraph.calculate import calculate
 from capgraph.evaluate import scenario_overrides
 from capgraph.findings import Basis
+from capgraph.resources import models_root
 from capgraph.results import Results
 
 
@@ -154,3 +155,18 @@ def test_a_model_without_fits_and_measurements_looks_as_before() -> None:
     assert memo.findings.bases == {}
     assert memo.findings.fits == ()
     assert "assumed" not in memo.page.xpath("string(//section[@id='derivation'])")
+
+
+def test_a_fit_holds_only_where_its_parameters_still_feed_what_it_predicts() -> None:
+    path = models_root() / "published-answers" / "model.yaml"
+    run = run_path(path)
+    assert run.plan is not None
+    assert run.results is not None
+    # They inherit the flagship's fits, and put rates of their own in place of the profile's.
+    assert run.plan.model.fits
+    assert fits_in_force(run.plan, run.results) == ()
+    assert run.plan.model.evidence == ()
+    flagship = run_path(models_root() / "llm-serving" / "model.yaml")
+    assert flagship.plan is not None
+    assert flagship.results is not None
+    assert {fit.row for fit in fits_in_force(flagship.plan, flagship.results)} == {"vllm-fp8"}

@@ -430,3 +430,17 @@ def test_locate_says_what_it_looked_for(tmp_path: Path, argument: str, code: str
         found = locate(argument)
     assert not isinstance(found, Path)
     assert (found.code, way_out in found.help) == (code, True)
+
+
+def test_an_empty_list_takes_away_what_the_extended_model_lists(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("x\n1\n")
+    text = "model: m\nevidence: [data.csv]\nkey_figures: [y]\n"
+    text += "quantities:\n  x: {unit: count, value: 1, source: s}\n  y: {unit: count, formula: x}\n"
+    (tmp_path / "model.yaml").write_text(text)
+    (tmp_path / "kept.yaml").write_text("extends: model.yaml\nplan: kept\n")
+    (tmp_path / "plan.yaml").write_text("extends: model.yaml\nplan: p\nevidence: []\nkey_figures: []\n")
+    kept, plan = run_path(tmp_path / "kept.yaml").plan, run_path(tmp_path / "plan.yaml").plan
+    assert kept is not None
+    assert plan is not None
+    assert (len(kept.model.evidence), kept.model.key_figures) == (1, ("y",))
+    assert (plan.model.evidence, plan.model.key_figures) == ((), ())

@@ -6,13 +6,13 @@ Invariant: a model without fits and measurements gets none; a value that a scena
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from capgraph.analysis.derivation import is_definition
+from capgraph.analysis.derivation import ancestors, is_definition
 from capgraph.findings import Basis
-from capgraph.model import Choose, Fit, Formula, Given, Lookup, Model, Quantity, Value
+from capgraph.model import Choose, Fit, Formula, Given, Lookup, Quantity, Value
 from capgraph.plan import Plan
 from capgraph.results import Results
 
@@ -22,40 +22,52 @@ _NOTHING: Mapping[str, Basis] = MappingProxyType({})
 
 def fits_in_force(plan: Plan, results: Results) -> tuple[Fit, ...]:
     """Return the fits whose parameters the selected scenario takes, with values within what was fitted."""
-    return tuple(fit for fit in plan.model.fits.values() if parameters_of(plan.model, results, fit))
+    return tuple(fit for fit in plan.model.fits.values() if parameters_of(plan, results, fit))
 
 
-def parameters_of(model: Model, results: Results, fit: Fit) -> Mapping[str, tuple[float, float]]:
+def parameters_of(plan: Plan, results: Results, fit: Fit) -> Mapping[str, tuple[float, float]]:
     """Return the range of each quantity that a fit gives a value to in the selected scenario."""
     scenario = results.selected
-    return parameters_in(model, results.scenarios[scenario].values, model.scenarios[scenario].settings, fit)
+    return parameters_in(
+        plan, results.scenarios[scenario].values, plan.model.scenarios[scenario].settings, fit
+    )
 
 
 def parameters_in(
-    model: Model, values: Mapping[str, Value | None], given: Container[str], fit: Fit
+    plan: Plan, values: Mapping[str, Value | None], given: Container[str], fit: Fit
 ) -> Mapping[str, tuple[float, float]]:
     """Return the range of each quantity that a fit gives a value to: inputs, or `choice.field` of the chosen row.
 
-    What is `given` otherwise is none of them, and a fit that is out of force gives nothing.
+    None where the fit is out of force: what is `given` otherwise is no parameter, and formulas have to lead from all
+    others to what the fit predicts.
     """
-    if fit.catalog is None:
-        own = dict(fit.parameters)
-    else:
-        taking = [
-            item.id
-            for item in model.quantities.values()
-            if isinstance(item.definition, Choose)
-            and item.definition.catalog == fit.catalog
-            and values.get(item.id) == fit.row
-        ]
-        own = {f"{choice}.{name}": ends for choice in taking for name, ends in fit.parameters.items()}
-    found = {name: ends for name, ends in own.items() if name in values and name not in given}
+    found: dict[str, tuple[float, float]] = {}
+    feeding = ancestors(plan, (fit.of,))
+    for names in _places(plan, values, fit):
+        own = {step: fit.parameters[name] for name, step in names.items() if step not in given}
+        if feeding >= own.keys():
+            found |= own
     for name, (low, high) in found.items():
         value = values[name]
         # A plan may have changed the value: then the fit says nothing of it.
         if not isinstance(value, float) or not low <= value <= high:
             return {}
     return found
+
+
+def _places(plan: Plan, values: Mapping[str, Value | None], fit: Fit) -> Iterator[Mapping[str, str]]:
+    """Yield the steps that parameters stand for: themselves, or the fields of each choice that takes the fit's row."""
+    if fit.catalog is None:
+        yield {name: name for name in fit.parameters}
+        return
+    for item in plan.model.quantities.values():
+        definition = item.definition
+        if (
+            isinstance(definition, Choose)
+            and definition.catalog == fit.catalog
+            and values.get(item.id) == fit.row
+        ):
+            yield {name: f"{item.id}.{name}" for name in fit.parameters}
 
 
 def bases(plan: Plan, results: Results) -> Mapping[str, Basis]:
@@ -66,7 +78,7 @@ def bases(plan: Plan, results: Results) -> Mapping[str, Basis]:
     settings = model.scenarios[results.selected].settings
     fitted: dict[str, tuple[str, ...]] = {}
     for fit in fits_in_force(plan, results):
-        for name in (fit.of, *parameters_of(model, results, fit)):
+        for name in (fit.of, *parameters_of(plan, results, fit)):
             fitted[name] = (*fitted.get(name, ()), fit.id)
     rests: dict[str, tuple[str, ...]] = {}
     found: dict[str, Basis] = {}

@@ -161,7 +161,7 @@ def _fitted(bench: Bench) -> dict[str, Limits]:
     """Return the parameters that were fitted and are in force, with the ends that the fit gives them."""
     model, made = bench.plan.model, {}
     for fit in model.fits.values():
-        for name, (low, high) in parameters_in(model, bench.values, bench.given, fit).items():
+        for name, (low, high) in parameters_in(bench.plan, bench.values, bench.given, fit).items():
             if name in bench.needed:
                 # A row's number outside its field's range would be an error.
                 hard = _NO_LIMITS

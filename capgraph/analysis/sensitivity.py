@@ -48,7 +48,7 @@ def swings(plan: Plan, results: Results) -> tuple[Swing, ...]:
 def _ranges(plan: Plan, results: Results) -> Iterator[_Range]:
     predicted = _predicted(plan, results)
     fitted = {
-        name for fit in predicted.values() for name in parameters_of(plan.model, results, fit)
+        name for fit in predicted.values() for name in parameters_of(plan, results, fit)
     }  # fmt: skip
     for entry in plan.model.quantities.values():
         if _has_range(entry) and entry.id not in fitted:
