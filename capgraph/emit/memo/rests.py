@@ -13,7 +13,7 @@ from capgraph.emit.memo.measured import FitView
 from capgraph.emit.memo.pieces import Place, Rest
 from capgraph.findings import Findings
 from capgraph.model import Fit, Quantity
-from capgraph.notation import show_given, show_value
+from capgraph.notation import show_value
 from capgraph.plan import Plan
 
 
@@ -44,15 +44,22 @@ def error_of(fit: Fit) -> str:
 
 
 def fit_views(case: Case) -> tuple[FitView, ...]:
-    """Return the fits that hold in the selected scenario."""
-    marks = _marks(case.findings)
-    return tuple(
-        FitView(
-            marks[name], case.citations.figure(fit.of), _row(case, fit), tuple(_parameters(case, fit)),
-            f"{fit.rows:,}", error_of(fit), fit.date, fit.data,
+    """Return the fits that hold in the selected scenario; parameters that several share are written once."""
+    marks, views = _marks(case.findings), []
+    first: dict[str, Place] = {}
+    for fit in (case.plan.model.fits[name] for name in case.findings.fits):
+        parameters = (_row(case, fit), *_parameters(case, fit))
+        known = first.setdefault("; ".join(parameters), marks[fit.id])
+        row, told = (
+            (parameters[0], parameters[1:]) if known == marks[fit.id] else ("", (f"as of {known.mark}",))
         )
-        for name, fit in ((name, case.plan.model.fits[name]) for name in case.findings.fits)
-    )  # fmt: skip
+        views.append(
+            FitView(
+                marks[fit.id], case.citations.figure(fit.of), row, told,
+                f"{fit.rows:,}", error_of(fit), fit.date, fit.data,
+            )
+        )  # fmt: skip
+    return tuple(views)
 
 
 def _row(case: Case, fit: Fit) -> str:
@@ -83,4 +90,4 @@ def range_of(case: Case, entry: Quantity, parameter: str) -> str:
 
 def span(low: float, high: float, unit: str) -> str:
     """Write a range."""
-    return f"{show_given(low, unit)} – {show_given(high, unit)}"
+    return f"{show_value(low, unit)} – {show_value(high, unit)}"
