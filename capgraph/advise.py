@@ -68,6 +68,7 @@ def _shown(model: Model) -> Iterator[str]:
     decision = model.decision
     if decision is not None:
         messages.extend(rule.headline for rule in decision.rules)
+        messages.extend((*decision.exceptions, *decision.policy, *decision.alerts))
         for option in decision.options.values():
             yield from (*option.shows, *((option.cost,) if option.cost else ()))
     for message in messages:

@@ -67,8 +67,12 @@ def _as_declared(model: Model, name: str, expr: Expr, elaborator: Elaborator) ->
 def _messages(model: Model) -> Iterable[tuple[str, tuple[str | Slot, ...]]]:
     for name, item in model.checks.items():
         yield f"check.{name}", item.message
-    for number, rule in enumerate(model.decision.rules if model.decision else (), 1):
-        yield f"rule.{number}", rule.headline
+    if (decision := model.decision) is None:
+        return
+    headlines = tuple(rule.headline for rule in decision.rules)
+    told = {"rule": headlines, "exception": decision.exceptions, "policy": decision.policy, "alert": decision.alerts}
+    for kind, messages in told.items():
+        yield from ((f"{kind}.{number}", message) for number, message in enumerate(messages, 1))
 
 
 def _message(parts: tuple[str | Slot, ...], elaborator: Elaborator) -> Message:

@@ -211,9 +211,9 @@ class DecisionDecl(Declaration):
         "The ways to decide: id → cost and what speaks for and against it."
     )
     rules: tuple[RuleDecl, ...] = _key("Tried in order: the first that holds decides.", default=())
-    exceptions: Texts = _key("What arithmetic cannot see and may overrule it.", default=())
-    policy: Texts = _key("What the verdict commits to.", default=())
-    alerts: Texts = _key("What tells that the estimate has gone stale.", default=())
+    exceptions: Texts = _key("What arithmetic cannot see and may overrule it; may have values in it.", default=())
+    policy: Texts = _key("What the verdict commits to; may have values in it.", default=())
+    alerts: Texts = _key("What tells that the estimate has gone stale; may have values in it.", default=())
 
 
 class ColumnDecl(Declaration):

@@ -238,9 +238,9 @@ class Decision:
     target: str | None
     options: Mapping[str, Option]
     rules: tuple[Rule, ...]
-    exceptions: tuple[str, ...]
-    policy: tuple[str, ...]
-    alerts: tuple[str, ...]
+    exceptions: tuple[Message, ...]
+    policy: tuple[Message, ...]
+    alerts: tuple[Message, ...]
     origin: Span
 
 

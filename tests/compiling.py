@@ -15,7 +15,7 @@ from capgraph.diagnostics import Diagnostic, Source
 from capgraph.evaluate import evaluate
 from capgraph.formula.parser import parse_formula
 from capgraph.formula.tree import Expr
-from capgraph.model import Value
+from capgraph.model import Message, Value
 from capgraph.plan import Plan
 from capgraph.results import Results
 from capgraph.yamltree import Scalar
@@ -91,6 +91,11 @@ def plan_of(text: str) -> Plan:
     made = run_text(text)
     assert made.plan is not None, made.found
     return made.plan
+
+
+def texts_of(*messages: Message) -> tuple[str, ...]:
+    """Return what stands between the figures of messages."""
+    return tuple(part for message in messages for part in message if isinstance(part, str))
 
 
 def parsed(text: str) -> Expr | Diagnostic:

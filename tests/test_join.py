@@ -216,7 +216,7 @@ def test_the_decision_is_laid_over_key_by_key() -> None:
     assert run.plan is not None, run.found
     decision = run.plan.model.decision
     assert decision is not None
-    assert (decision.question, decision.alerts, len(decision.rules)) == ("And now?", ("look",), 1)
+    assert (decision.question, decision.alerts, len(decision.rules)) == ("And now?", (("look",),), 1)
 
 
 def test_scenarios_and_checks_are_laid_over_key_by_key() -> None:

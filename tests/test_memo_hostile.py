@@ -36,9 +36,11 @@ HOSTILE = {
 LABELLED = (
     "Rent or buy a press", "Two ways to print.", "Pages a month", "order book, 2026", "Orders are printed.", "Today",
     "Busy season", "The fair is on.", "What the bill is made of", "Fewer than 3000 pages", "Print on both sides",
-    "Half the paper.", "Rent a press, or buy pages?", "Buy pages", "No press to keep.", "Prices rise.",
-    "The press is needed in the night.", "Print drafts on one page.", "More than 1600 pages in a month.", "Demand",
+    "Half the paper.", "Rent a press, or buy pages?", "Buy pages", "No press to keep.", "Prices rise.", "Demand",
 )  # fmt: skip
+MESSAGES = ("The press is needed in the night.", "Print drafts on one page.", "More than 1600 pages in a month.")
+"""Texts with values in braces; other braces are an error of the model."""
+BRACES = str.maketrans("{}", "[]")
 
 
 def hostile(*texts: str) -> Memo:
@@ -47,6 +49,8 @@ def hostile(*texts: str) -> Memo:
     for label, text in zip(LABELLED, cycle(texts), strict=False):
         quoted = next(form for form in (f'"{label}"', label) if form in model)
         model = model.replace(quoted, json.dumps(f"{label} {text}", ensure_ascii=False))
+    for label, text in zip(MESSAGES, cycle(texts), strict=False):
+        model = model.replace(label, json.dumps(f"{label} {text.translate(BRACES)}", ensure_ascii=False))
     return memo_of(run_text(model))
 
 
@@ -60,6 +64,8 @@ def test_on_the_page_it_stays_text(text: str) -> None:
     shown = " ".join(text.split())
     for label in LABELLED:
         assert f"{label} {shown}" in memo.text, label
+    for label in MESSAGES:
+        assert f"{label} {shown.translate(BRACES)}" in memo.text, label
 
 
 def test_on_paper_it_stays_text() -> None:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 import pytest
+from compiling import texts_of
 from lxml import html
 from memos import SHIPPED, Memo, shipped
 
@@ -150,7 +151,7 @@ def test_the_text_of_the_decision_is_all_there(memo: Memo) -> None:
     decision = memo.plan.model.decision
     assert decision is not None
     options = decision.options.values()
-    texts = [decision.question, *decision.exceptions, *decision.policy, *decision.alerts]
+    texts = [decision.question, *texts_of(*decision.exceptions, *decision.policy, *decision.alerts)]
     texts += [text for option in options for text in (option.label, option.because, option.risk)]
     texts += [
         text for lever in memo.plan.model.levers.values() for text in (lever.label, lever.provenance.because)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compiling import run_text
+from compiling import run_text, texts_of
 from memos import RESOLVED, SHIPPED, SMALL, WORKBOOK, memo_of, shipped
 from pypdf import PdfReader
 from pypdf.generic import DictionaryObject
@@ -73,7 +73,7 @@ def test_the_decision_fits_two_pages(name: str) -> None:
     front = words("".join(page.extract_text() for page in pdf.pages[:2]))
     decision = shipped(name).plan.model.decision
     assert decision is not None
-    for text in (*decision.exceptions, *(option.label for option in decision.options.values())):
+    for text in (*texts_of(*decision.exceptions), *(option.label for option in decision.options.values())):
         assert words(text) in front
 
 

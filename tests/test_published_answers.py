@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
+from compiling import texts_of
 
 from capgraph.analysis.diagnosis import diagnose
 from capgraph.analysis.findings import find
@@ -97,7 +98,7 @@ def test_the_fleet_answer_recommends_the_api_and_says_where_that_flips() -> None
 
 
 def test_the_fleet_answer_names_its_exceptions() -> None:
-    exceptions = " ".join(compiled()[0].exceptions)
+    exceptions = " ".join(texts_of(*compiled()[0].exceptions))
     assert has(exceptions, "Data residency", "air gap", "fine-tuned model", "batch work")
 
 
@@ -115,7 +116,7 @@ def test_levers_come_in_order_of_return_and_cards_last() -> None:
 def test_the_assumption_to_instrument_first_moves_the_verdict_most() -> None:
     decision, findings = compiled()
     assert findings.swings[0].quantity == "requests_per_user"
-    assert decision.alerts[0].startswith("Instrument first: requests per user")
+    assert texts_of(decision.alerts[0])[0].startswith("Instrument first: requests per user")
     assert has(message("fleet-4xh100", "instrument_first")[1], "10 in the plan", "with 30")
 
 
@@ -237,7 +238,7 @@ def test_one_card_carries_the_sessions_with_a_margin() -> None:
 
 def test_policy_and_alerts_of_the_card_answer_are_there() -> None:
     decision = compiled()[0]
-    alerts, policy = " ".join(decision.alerts), " ".join(decision.policy)
+    alerts, policy = " ".join(texts_of(*decision.alerts)), " ".join(texts_of(*decision.policy))
     assert has(alerts, "85% at the 95th percentile", "Preemptions above 1%")
     assert has(alerts, "40% low", "prompts only", "max_model_len", "fragmentation")
     assert has(policy, "Cap the context", "pool of their own", "KV-seconds")

@@ -270,9 +270,9 @@ def _decision(model: Model) -> Entry | None:
                 _kept({"when": item.text, "option": item.option, "headline": _message(item.headline)})
                 for item in decision.rules
             ],
-            "exceptions": list(decision.exceptions),
-            "policy": list(decision.policy),
-            "alerts": list(decision.alerts),
+            "exceptions": [_message(item) for item in decision.exceptions],
+            "policy": [_message(item) for item in decision.policy],
+            "alerts": [_message(item) for item in decision.alerts],
         }
     )
 

@@ -185,7 +185,8 @@ def resolve_decision(decl: DecisionDecl | None, origin: Span | None, scope: Scop
     if decl.target is not None and scope.known(decl.target, scope.quantities, "quantity", "CG304"):
         target = str(decl.target)
     exceptions, policy, alerts = (
-        tuple(map(str, items)) for items in (decl.exceptions, decl.policy, decl.alerts)
+        tuple(resolve_message(item, scope) for item in items)
+        for items in (decl.exceptions, decl.policy, decl.alerts)
     )
     return Decision(str(decl.question or ""), target, options, rules, exceptions, policy, alerts, origin)
 

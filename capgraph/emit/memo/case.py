@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from capgraph.analysis.subject import target_of
 from capgraph.emit.memo.cite import Citations
+from capgraph.emit.memo.pieces import Line
 from capgraph.findings import Findings
+from capgraph.message import write_message
 from capgraph.plan import Plan
 from capgraph.results import Results, ScenarioResult
 
@@ -33,6 +35,12 @@ class Case:
         decision = self.plan.model.decision
         found = decision.options.get(option) if decision else None
         return found.label if found else option
+
+    def told(self, kind: str) -> tuple[Line, ...]:
+        """Return the decision's texts of a kind, `exception`, `policy` or `alert`, with their figures cited."""
+        messages = (item for name, item in self.plan.messages.items() if name.partition(".")[0] == kind)
+        values = self.result.values
+        return tuple(self.citations.message(item, write_message(self.plan, item, values)) for item in messages)
 
     @property
     def verdict(self) -> str:

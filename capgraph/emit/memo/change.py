@@ -21,7 +21,7 @@ from capgraph.notation import show_change, show_given, show_in_prose
 def change(case: Case, graphs: tuple[Graph, ...]) -> Change | None:
     """Return what would change the verdict or moves the target, or None where nothing can be said of it."""
     decision = case.plan.model.decision
-    exceptions = decision.exceptions if decision else ()
+    exceptions = case.told("exception")
     flips = sorted((flip for swing in case.findings.swings for flip in _flips(case, swing)), key=_near)
     groups = _groups(case)
     first = _first(swing_views(case))

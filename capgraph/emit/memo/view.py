@@ -125,7 +125,7 @@ class Change:
     groups: tuple[ScenarioGroup, ...]
     graphs: tuple[Graph, ...]
     """Sweeps of what options cost."""
-    exceptions: tuple[str, ...]
+    exceptions: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,8 +307,8 @@ class Memo:
     checks: tuple[CheckView, ...]
     cost_labels: tuple[str, ...]
     scenarios: tuple[ScenarioView, ...]
-    policy: tuple[str, ...]
-    alerts: tuple[str, ...]
+    policy: tuple[Line, ...]
+    alerts: tuple[Line, ...]
     suspects: tuple[SuspectView, ...]
     files: tuple[FileView, ...]
     attached: tuple[FileView, ...]
