@@ -20,7 +20,7 @@ GIB = 2.0**30
 BYTES = {"B": 1.0, "MiB": 2.0**20, "GiB": GIB, "GB": 1e9}
 COMMON_KEYS = {"name", "source", "as_of", "note", "unverified"}
 LEAST_ROWS = {
-    "gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 150, "api_prices": 90, "servers": 3,
+    "gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 150, "api_prices": 140, "servers": 3,
     "traffic": 8,
 }  # fmt: skip
 
@@ -189,6 +189,9 @@ api_prices:
      context_limit: 128000}
   openai-gpt-4.1:
     {input: 2, output: 8, cached_input: 0.5, batch_input: 1, batch_output: 4, context_limit: 1047576}
+  azure-gpt-5.4-mini:
+    {input: 0.75, output: 4.5, cached_input: 0.075, batch_input: 0.375, batch_output: 2.25,
+     context_limit: 272000}
 """)
 PUBLISHED_ROWS = [(name, row_id) for name, rows in PUBLISHED.items() for row_id in rows]
 
@@ -375,6 +378,11 @@ def test_discounts_are_discounts(row_id: str) -> None:
     assert row.get("batch_input", 0) < row["input"]
     assert row.get("batch_output", 0) < row["output"]
     assert ("batch_input" in row) == ("batch_output" in row)
+
+
+def test_most_api_prices_say_what_cached_and_batch_tokens_cost() -> None:
+    both = [row for row in ROWS["api_prices"].values() if {"cached_input", "batch_input"} <= set(row)]
+    assert len(both) >= 85
 
 
 @pytest.mark.parametrize("row_id", ROWS["formats"])
