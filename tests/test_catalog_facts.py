@@ -20,7 +20,7 @@ GIB = 2.0**30
 BYTES = {"B": 1.0, "MiB": 2.0**20, "GiB": GIB, "GB": 1e9}
 COMMON_KEYS = {"name", "source", "as_of", "note", "unverified"}
 LEAST_ROWS = {
-    "gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 150, "api_prices": 140, "servers": 3,
+    "gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 150, "api_prices": 140, "servers": 20,
     "traffic": 8,
 }  # fmt: skip
 
@@ -353,6 +353,14 @@ def test_kv_elements_fill_the_pool_an_engine_logged(row_id: str) -> None:
 @pytest.mark.parametrize("row_id", ROWS["gpu_prices"])
 def test_price_names_an_accelerator_of_the_catalog(row_id: str) -> None:
     assert ROWS["gpu_prices"][row_id]["gpu"] in ROWS["gpus"]
+
+
+@pytest.mark.parametrize("row_id", ROWS["servers"])
+def test_server_holds_an_accelerator_of_the_catalog_and_its_power(row_id: str) -> None:
+    row = ROWS["servers"][row_id]
+    assert row["gpu_power"] == ROWS["gpus"][row["gpu"]].get("power", row["gpu_power"])
+    assert row["power"] * 1000 > row["gpus"] * row["gpu_power"]
+    assert row["price"] > row["gpus"] * row.get("single_gpu", 0)
 
 
 def test_one_offer_has_one_price() -> None:
