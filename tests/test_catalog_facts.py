@@ -20,7 +20,7 @@ GIB = 2.0**30
 BYTES = {"B": 1.0, "MiB": 2.0**20, "GiB": GIB, "GB": 1e9}
 COMMON_KEYS = {"name", "source", "as_of", "note", "unverified"}
 LEAST_ROWS = {
-    "gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 150, "api_prices": 140, "servers": 20,
+    "gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 200, "api_prices": 140, "servers": 20,
     "traffic": 8,
 }  # fmt: skip
 
@@ -324,6 +324,19 @@ def test_state_fills_the_block_an_engine_logged(row_id: str) -> None:
     state = 4 * row["state_elements"] + 2 * 3 * row["conv_channels"]
     a_step = 16 * 2 * _elements_per_token_and_layer(row)
     assert STATE_BLOCKS[row_id] - a_step < state <= STATE_BLOCKS[row_id]
+
+
+# The four ways to pay for a GPU: by the hour, under a contract, as spare capacity, and once.
+@pytest.mark.parametrize(
+    ("commitments", "rows"),
+    [({"on-demand"}, 100), ({"reserved", "1-year", "3-year"}, 20), ({"spot"}, 35), ({"capacity-block"}, 4)],
+)
+def test_every_way_to_rent_a_gpu_has_prices(commitments: set[str], rows: int) -> None:
+    assert sum(row["commitment"] in commitments for row in ROWS["gpu_prices"].values()) >= rows
+
+
+def test_some_gpus_have_a_price_to_buy_them() -> None:
+    assert sum("single_gpu" in row for row in ROWS["servers"].values()) >= 8
 
 
 @pytest.mark.parametrize("row_id", ROWS["engines"])
