@@ -21,7 +21,7 @@ BYTES = {"B": 1.0, "MiB": 2.0**20, "GiB": GIB, "GB": 1e9}
 COMMON_KEYS = {"name", "source", "as_of", "note", "unverified"}
 LEAST_ROWS = {
     "gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 200, "api_prices": 140, "servers": 20,
-    "traffic": 8,
+    "traffic": 8, "drafts": 24,
 }  # fmt: skip
 
 Row = dict[str, Any]
@@ -337,6 +337,28 @@ def test_every_way_to_rent_a_gpu_has_prices(commitments: set[str], rows: int) ->
 
 def test_some_gpus_have_a_price_to_buy_them() -> None:
     assert sum("single_gpu" in row for row in ROWS["servers"].values()) >= 8
+
+
+@pytest.mark.parametrize("row_id", ROWS["drafts"])
+def test_a_draft_is_accepted_at_most_as_drafted(row_id: str) -> None:
+    row = ROWS["drafts"][row_id]
+    assert 0 <= row["accepted"] <= row["drafted"]
+    assert row["draft_passes"] <= row["drafted"]
+    of_a_model = ("draft_passes", "draft_parameters", "resident_parameters", "draft_layers")
+    assert len({row[field] > 0 for field in of_a_model}) == 1, "a lookup reads and loads nothing"
+
+
+# Own parameters of a head: the paper of EAGLE gives 0.25B and 0.99B, DeepSeek 11.5B.
+HEAD_PARAMETERS = {
+    "eagle-llama-3.1-8b": 0.25e9,
+    "eagle2-llama-3.3-70b": 0.99e9,
+    "mtp-deepseek-v3": 11.5e9,
+}
+
+
+@pytest.mark.parametrize("row_id", HEAD_PARAMETERS)
+def test_computed_size_of_a_draft_agrees_with_the_published_one(row_id: str) -> None:
+    assert ROWS["drafts"][row_id]["resident_parameters"] == pytest.approx(HEAD_PARAMETERS[row_id], rel=0.015)
 
 
 @pytest.mark.parametrize("row_id", ROWS["engines"])
