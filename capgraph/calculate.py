@@ -73,9 +73,12 @@ def narrowed(plan: Plan, wanted: Iterable[str], overrides: Mapping[str, Override
         for node in walk(step.expr)
         if isinstance(node, Reduce)
     }
-    return replace(
-        plan, steps=steps, sweeps={name: table for name, table in plan.sweeps.items() if name in swept}
-    )
+    sweeps = {
+        name: replace(table, steps=tuple(step for step in table.steps if step in needed))
+        for name, table in plan.sweeps.items()
+        if name in swept
+    }
+    return replace(plan, steps=steps, sweeps=sweeps)
 
 
 def _in_every_lane(values: Override) -> bool:

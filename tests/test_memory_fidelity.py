@@ -175,3 +175,12 @@ def test_the_last_stage_of_a_pipeline_sets_the_pool() -> None:
     found = value("kv_token_capacity", **stages, engine="vllm-0.19", kv_pool_per_gpu=69.80)
     assert found == pytest.approx(2_257_264, rel=3e-3)
     assert value("weights_per_gpu", **stages, weight_format="bf16") == pytest.approx(4.26, rel=0.01)
+
+
+@pytest.mark.parametrize(("llm", "trainable"), [("llama-2-7b", 39_976_960), ("llama-3.1-8b", 41_943_040)])
+def test_an_adapter_has_the_parameters_that_training_tools_print(llm: str, trainable: int) -> None:
+    """Rank 16 on all linear layers, as PEFT and Unsloth print it."""
+    given = {"llm": llm, "gpus_per_replica": 1.0, "adapters": 1.0}
+    assert value("adapter_reserve", **given) * 2**30 == pytest.approx(2 * trainable)
+    less = value("kv_pool_per_gpu", **{**given, "adapters": 0.0}) - value("kv_pool_per_gpu", **given)
+    assert less * 2**30 == pytest.approx(2 * trainable)

@@ -263,7 +263,7 @@ def alike(folder: Path) -> Plan:
     text = (
         "extends: llm-serving\ncatalogs: {traffic: {alike: {"
         + row
-        + ", tpot_target: 100, ttft_target: 2000, "
+        + ", tpot_target: 100, ttft_target: 2000, batch_cap: 128, "
         "source: test, as_of: 2026-11-30}}}\nquantities: {retrieval: {choose: traffic, default: alike, source: test}}\n"
     )
     path = folder / "plan.yaml"
@@ -327,13 +327,106 @@ def test_when_the_day_is_too_short_the_batch_decides() -> None:
     assert case.peak_load <= 0.85 + 1e-9
 
 
+FURTHER: Mapping[str, Value] = {
+    "retrieval_requests": 60_000.0, "agent_requests": 40_000.0, "nightly_requests": 200_000.0, "batch_cap": 80.0,
+}  # fmt: skip
+ALONE: Mapping[str, Mapping[str, Value]] = {
+    "assistant": {"batch_cap": 80.0},
+    "retrieval": {
+        "users": 60_000.0, "input_tokens": 4000.0, "output_tokens": 250.0, "cached_share": 0.15,
+        "workday_hours": 10.0, "peak_to_average": 2.5, "batch_cap": 48.0,
+    },
+    "agents": {
+        "users": 40_000.0, "input_tokens": 8596.0, "output_tokens": 182.0, "cached_share": 0.59,
+        "workday_hours": 10.0, "peak_to_average": 2.5, "batch_cap": 32.0,
+    },
+    "nightly": {
+        "users": 200_000.0, "input_tokens": 3000.0, "output_tokens": 300.0, "cached_share": 0.1,
+        "workday_hours": 24.0, "peak_to_average": 1.0, "batch_cap": 80.0,
+    },
+}  # fmt: skip
+
+
+def alone(kind: str) -> Case:
+    """Return the flagship with one kind of traffic, entered as if it were the assistant's."""
+    once = {} if kind == "assistant" else {"requests_per_user": 1.0}
+    # The engine reserves for what it is told to run together, whatever a pool runs of it.
+    reserve = {"logits_peak": Case({**FURTHER}).logits_peak}
+    return Case({**ALONE[kind], **once, **reserve})
+
+
+@pytest.mark.parametrize("kind", ALONE)
+def test_a_pool_is_as_fast_as_a_fleet_with_its_traffic_alone(kind: str) -> None:
+    pool, fleet = Case({**FURTHER, "pool_in_view": kind}), alone(kind)
+    for name in ("tpot", "ttft", "serving_throughput", "demand_peak", "decode_needed", "queue_wait", "context"):
+        assert getattr(pool, name) == EXACT(getattr(fleet, name)), name
+
+
 def test_pools_round_up_each_for_itself() -> None:
-    further = {"retrieval_requests": 60_000.0, "agent_requests": 40_000.0, "nightly_requests": 200_000.0}
-    shared, apart = Case(further), Case({**further, "separate_pools": True})
-    assert apart.pools == 4
+    shared, apart = Case(FURTHER), Case({**FURTHER, "separate_pools": True})
+    fleets = [alone(kind) for kind in ALONE]
+    assert apart.pools_in_use == 4
+    assert apart.pool_replicas == sum(math.ceil(round(fleet.decode_needed, 9)) for fleet in fleets)
+    assert apart.replicas_needed == EXACT(sum(fleet.decode_needed for fleet in fleets))
     assert apart.replicas == apart.pool_replicas + 4
     assert shared.replicas + shared.fleet_saved_by_sharing == EXACT(apart.replicas)
+    busy_hours = sum(fleet.utilization * fleet.replicas for fleet in fleets)
+    assert apart.utilization == EXACT(busy_hours / apart.replicas)
     assert shared.utilization > apart.utilization
+
+
+def test_each_kind_is_held_against_its_own_target() -> None:
+    apart = Case({**FURTHER, "separate_pools": True})
+    waiting = {"assistant": 2000, "retrieval": 3000, "agents": 3000}
+    shares = {kind: alone(kind).first_token_wait / target for kind, target in waiting.items()}
+    assert apart.ttft_against_target == EXACT(max(shares.values()))
+    shared = Case(FURTHER)
+    own = {kind: Case({**FURTHER, "kind_in_view": kind}) for kind in waiting}
+    longest = max(own[kind].first_token_wait / target for kind, target in waiting.items())
+    assert shared.ttft_against_target == EXACT(longest)
+    assert own["agents"].first_token_wait > shared.first_token_wait > own["assistant"].first_token_wait
+    # The mean prompt's time is the mean of the prompts' times, also of the part that grows with the square.
+    weighed = {"assistant": 300_000, "retrieval": 60_000, "agents": 40_000, "nightly": 200_000}
+    times = {kind: Case({**FURTHER, "kind_in_view": kind}).own_prefill_time for kind in weighed}
+    mean = sum(times[kind] * requests for kind, requests in weighed.items()) / sum(weighed.values())
+    assert shared.prefill_time == EXACT(mean)
+
+
+def test_the_largest_batch_within_the_targets_is_the_last_that_keeps_both() -> None:
+    base = Case({"tpot_target": 60.0})
+    sizes = [8.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 160.0, 192.0, 256.0, 384.0]
+    runs = [Case({"batch_cap": size}) for size in sizes]
+    kept = [run for run in runs if run.tpot <= 60 and run.ttft <= 2000]
+    assert 0 < len(kept) < len(runs)
+    assert base.batch_within_targets == max(run.batch for run in kept)
+    assert base.throughput_within_targets == EXACT(max(run.serving_throughput for run in kept))
+    assert Case({"tpot_target": 1.0}).batch_within_targets == 0
+
+
+# Prompts apart
+
+
+def test_prompts_apart_take_replicas_of_their_own() -> None:
+    together, apart = Case({}), Case({"prefill_shares_gpu": False})
+    reading = apart.requests_peak * apart.prefill_time / 1000
+    assert apart.prefill_needed == EXACT(reading / (0.85 * 0.9))
+    assert apart.serving_throughput == EXACT(0.92 * apart.batch / apart.step_time * 1000)
+    assert apart.decode_needed == EXACT(apart.demand_peak / (apart.serving_throughput * 0.85))
+    assert apart.replicas == math.ceil(apart.decode_needed) + math.ceil(apart.prefill_needed) + 1
+    assert apart.tpot < together.tpot
+    reading_all_day = 300_000 * apart.prefill_time / 1000 / 86_400
+    busy_replicas = apart.demand_per_day / 86_400 / apart.serving_throughput + reading_all_day
+    assert apart.utilization == EXACT(busy_replicas / apart.replicas)
+    # 1,500 tokens of 320 KiB over two links of 50 GB/s.
+    assert apart.kv_transfer_time == EXACT(1500 * 320 * 1024 / 100e9 * 1000)
+
+
+def test_who_reads_prompts_alone_waits_as_one_server_does() -> None:
+    """With one replica Sakasegawa's formula is that of M/M/1."""
+    case = Case({"prefill_shares_gpu": False})
+    assert case.prefill_places == 1
+    load = case.requests_peak * case.prefill_time / 1000 / 0.9
+    assert case.prefill_queue_time == EXACT(load / (1 - load) * case.prefill_time)
 
 
 # A base with bursts

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capgraph.calculate import calculate
+from capgraph.calculate import calculate, narrowed
 from capgraph.compiler import Compilation, compile_model
 from capgraph.evaluate import evaluate
 from capgraph.model import Value
@@ -110,6 +110,14 @@ def test_lanes_together_are_lanes_alone(tmp_path: Path) -> None:
     for lane, rate in enumerate(rates):
         alone = calculate(plan, {"rate": np.array([rate])}, 1)
         assert alone.values["result"][0] == together.values["result"][lane]
+
+
+def test_what_a_measured_step_needs_is_left_out_at_each_point_too(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, "sum(own + rent over demand)")
+    measured = {"own": np.array([2000.0])}
+    small = narrowed(plan, ["result"], measured)
+    assert "gpus" not in {step.id for step in small.steps}
+    assert calculate(small, measured, 1).values["result"] == calculate(plan, measured, 1).values["result"]
 
 
 def test_the_table_holds_what_moves_and_is_needed(tmp_path: Path) -> None:
