@@ -20,8 +20,8 @@ GIB = 2.0**30
 BYTES = {"B": 1.0, "MiB": 2.0**20, "GiB": GIB, "GB": 1e9}
 COMMON_KEYS = {"name", "source", "as_of", "note", "unverified"}
 LEAST_ROWS = {
-    "gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 150, "api_prices": 90, "servers": 3,
-    "traffic": 8,
+    "gpus": 45, "models": 95, "formats": 10, "engines": 6, "gpu_prices": 200, "api_prices": 140, "servers": 20,
+    "traffic": 8, "drafts": 24,
 }  # fmt: skip
 
 Row = dict[str, Any]
@@ -189,6 +189,9 @@ api_prices:
      context_limit: 128000}
   openai-gpt-4.1:
     {input: 2, output: 8, cached_input: 0.5, batch_input: 1, batch_output: 4, context_limit: 1047576}
+  azure-gpt-5.4-mini:
+    {input: 0.75, output: 4.5, cached_input: 0.075, batch_input: 0.375, batch_output: 2.25,
+     context_limit: 272000}
 """)
 PUBLISHED_ROWS = [(name, row_id) for name, rows in PUBLISHED.items() for row_id in rows]
 
@@ -323,6 +326,41 @@ def test_state_fills_the_block_an_engine_logged(row_id: str) -> None:
     assert STATE_BLOCKS[row_id] - a_step < state <= STATE_BLOCKS[row_id]
 
 
+# The four ways to pay for a GPU: by the hour, under a contract, as spare capacity, and once.
+@pytest.mark.parametrize(
+    ("commitments", "rows"),
+    [({"on-demand"}, 100), ({"reserved", "1-year", "3-year"}, 20), ({"spot"}, 35), ({"capacity-block"}, 4)],
+)
+def test_every_way_to_rent_a_gpu_has_prices(commitments: set[str], rows: int) -> None:
+    assert sum(row["commitment"] in commitments for row in ROWS["gpu_prices"].values()) >= rows
+
+
+def test_some_gpus_have_a_price_to_buy_them() -> None:
+    assert sum("single_gpu" in row for row in ROWS["servers"].values()) >= 8
+
+
+@pytest.mark.parametrize("row_id", ROWS["drafts"])
+def test_a_draft_is_accepted_at_most_as_drafted(row_id: str) -> None:
+    row = ROWS["drafts"][row_id]
+    assert 1 <= row["accepted"] <= 1 + row["drafted"]
+    assert row["draft_passes"] <= row["drafted"]
+    of_a_model = ("draft_passes", "draft_parameters", "resident_parameters", "draft_layers")
+    assert len({row[field] > 0 for field in of_a_model}) == 1, "a lookup reads and loads nothing"
+
+
+# Own parameters of a head: the paper of EAGLE gives 0.25B and 0.99B, DeepSeek 11.5B.
+HEAD_PARAMETERS = {
+    "eagle-llama-3.1-8b": 0.25e9,
+    "eagle2-llama-3.3-70b": 0.99e9,
+    "mtp-deepseek-v3": 11.5e9,
+}
+
+
+@pytest.mark.parametrize("row_id", HEAD_PARAMETERS)
+def test_computed_size_of_a_draft_agrees_with_the_published_one(row_id: str) -> None:
+    assert ROWS["drafts"][row_id]["resident_parameters"] == pytest.approx(HEAD_PARAMETERS[row_id], rel=0.015)
+
+
 @pytest.mark.parametrize("row_id", ROWS["engines"])
 def test_engine_states_rules_that_formulas_know(row_id: str) -> None:
     row = ROWS["engines"][row_id]
@@ -352,6 +390,14 @@ def test_price_names_an_accelerator_of_the_catalog(row_id: str) -> None:
     assert ROWS["gpu_prices"][row_id]["gpu"] in ROWS["gpus"]
 
 
+@pytest.mark.parametrize("row_id", ROWS["servers"])
+def test_server_holds_an_accelerator_of_the_catalog_and_its_power(row_id: str) -> None:
+    row = ROWS["servers"][row_id]
+    assert row["gpu_power"] == ROWS["gpus"][row["gpu"]].get("power", row["gpu_power"])
+    assert row["power"] * 1000 > row["gpus"] * row["gpu_power"]
+    assert row["price"] > row["gpus"] * row.get("single_gpu", 0)
+
+
 def test_one_offer_has_one_price() -> None:
     offers = Counter(
         (row["provider"], row["instance"], row["gpu"], row["commitment"], row.get("region"))
@@ -375,6 +421,11 @@ def test_discounts_are_discounts(row_id: str) -> None:
     assert row.get("batch_input", 0) < row["input"]
     assert row.get("batch_output", 0) < row["output"]
     assert ("batch_input" in row) == ("batch_output" in row)
+
+
+def test_most_api_prices_say_what_cached_and_batch_tokens_cost() -> None:
+    both = [row for row in ROWS["api_prices"].values() if {"cached_input", "batch_input"} <= set(row)]
+    assert len(both) >= 85
 
 
 @pytest.mark.parametrize("row_id", ROWS["formats"])
