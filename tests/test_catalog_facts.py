@@ -202,25 +202,21 @@ def test_every_number_of_a_row_is_the_published_one(name: str, row_id: str) -> N
 
 
 # Layers that cache nothing: attention-free blocks of a pruned Llama, MoE blocks that Nemotron 3 counts as layers
-# of their own, and layers that share the cache of others.
+# of their own, layers that share the cache of others, and layers of DeepSeek V4 with nothing but a small window.
 CACHELESS_LAYERS = {
     "nemotron-super-49b-v1": 31,
     "nemotron-3-nano-30b-a3b": 23,
     "nemotron-3-super-120b-a12b": 40,
     "nemotron-3-ultra-550b-a55b": 48,
     "gemma-4-e2b": 20,
+    "deepseek-v4-flash": 2,
 }
-# The cache of DeepSeek V4 is compressed by layer: no split into these kinds of layers describes it.
-WITHOUT_SPLIT = {"deepseek-v4-flash", "deepseek-v4-pro"}
 
 
 @pytest.mark.parametrize("row_id", ROWS["models"])
 def test_kinds_of_layers_add_up(row_id: str) -> None:
     row = ROWS["models"][row_id]
     kinds = ("full_layers", "window_layers", "linear_layers")
-    if row_id in WITHOUT_SPLIT:
-        assert not set(kinds) & set(row)
-        return
     full, window, linear = (row[kind] for kind in kinds)
     assert full + window + linear + CACHELESS_LAYERS.get(row_id, 0) == row["layers"]
     assert ("window" in row) == (window > 0)
@@ -293,6 +289,24 @@ KV_ELEMENTS = {
 def test_kv_elements_follow_the_published_config(row_id: str) -> None:
     row = ROWS["models"][row_id]
     assert (_elements_per_token_and_layer(row), row["full_layers"]) == KV_ELEMENTS[row_id]
+
+
+# Bytes a token at 8 bits: entries as engines lay them out (DeepSeek V4: 448, 64 at 16 bits, scales), and an index of
+# 132; a sequence's windows of 128 entries and states of compressors, at 32 bits. SGLang prints 47,702 for GLM 5.2.
+SPARSE_BYTES = {
+    "deepseek-v4-flash": (584, 3850, 43 * 128 * 584 + 21 * 8 * (8192 + 2048) + 20 * 128 * 4096),
+    "deepseek-v4-pro": (584, 5511, 61 * 128 * 584 + 30 * 8 * (8192 + 2048) + 31 * 128 * 4096),
+    "glm-5.2": (576, 47_702, 0),
+}
+
+
+@pytest.mark.parametrize("row_id", SPARSE_BYTES)
+def test_sparse_cache_has_the_bytes_that_engines_give_it(row_id: str) -> None:
+    row = ROWS["models"][row_id]
+    entry, token, sequence = SPARSE_BYTES[row_id]
+    per_layer = entry * row.get("entries_per_token", 1) + 132 * row["index_per_token"]
+    assert per_layer * row["full_layers"] == pytest.approx(token, abs=3)
+    assert row.get("kept_state", 0) * 2**20 == sequence
 
 
 # Elements a token in a layer with a window, where they differ.

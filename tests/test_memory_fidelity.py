@@ -184,3 +184,29 @@ def test_an_adapter_has_the_parameters_that_training_tools_print(llm: str, train
     assert value("adapter_reserve", **given) * 2**30 == pytest.approx(2 * trainable)
     less = value("kv_pool_per_gpu", **{**given, "adapters": 0.0}) - value("kv_pool_per_gpu", **given)
     assert less * 2**30 == pytest.approx(2 * trainable)
+
+
+def test_a_compressed_cache_takes_what_its_publisher_says() -> None:
+    """vLLM's blog on DeepSeek V4: 9.62 GiB for 1M tokens, so KiB a token, all at 16 bits."""
+    found = value("kv_per_token", llm="deepseek-v4-pro", gpus_per_replica=8.0, index_bytes=2.0)
+    assert found == pytest.approx(9.62, rel=1e-3)
+
+
+@pytest.mark.parametrize(("context", "share"), [(32_768.0, 0.65), (131_072.0, 0.81)])
+def test_the_index_is_most_of_what_sparse_attention_reads(context: float, share: float) -> None:
+    """vLLM PR 51209, DeepSeek V4 Flash: 65% at 32K tokens and 81% at 128K."""
+    given: dict[str, float | str] = {
+        "llm": "deepseek-v4-flash",
+        "kv_format": "fp8-ds-mla",
+        "gpus_per_replica": 8.0,
+    }
+    given |= {"input_tokens": context - 1, "output_tokens": 1.0, "cached_share": 0.0}
+    read = value("kv_read_per_sequence", **given)
+    less = read - value("kv_read_per_sequence", **given, index_bytes=0.0)
+    assert less / read == pytest.approx(share, abs=0.06)
+
+
+def test_sparse_attention_reads_no_more_entries_than_it_picks() -> None:
+    given: dict[str, float | str] = {"llm": "deepseek-v3.2", "gpus_per_replica": 8.0, "index_bytes": 0.0}
+    short = value("kv_read_per_sequence", **given, input_tokens=8000.0)
+    assert value("kv_read_per_sequence", **given, input_tokens=80_000.0) == pytest.approx(short)
