@@ -26,6 +26,14 @@ from capgraph.resources import models_root
 MODEL = models_root() / "llm-serving"
 
 
+EXPERTS: dict[str, float | str] = {
+    "llm": "deepseek-r1",
+    "gpu": "h200-sxm-141",
+    "gpus_per_replica": 8.0,
+    "batch": 256.0,
+}
+
+
 @cache
 def plan() -> Plan:
     """Compile the flagship."""
@@ -69,29 +77,29 @@ def value(quantity: str, **settings: float | str | bool) -> float:
 def test_time_per_token_of_dense_models_is_that_of_published_runs() -> None:
     found = errors("tpot", "concurrency", experts=False)
     assert found.size >= 580
-    assert found.mean() <= 0.065
+    assert found.mean() <= 0.062
 
 
 def test_time_per_token_with_experts_is_that_of_published_runs() -> None:
     found = errors("tpot", "concurrency", experts=True)
     assert found.size >= 150
-    assert found.mean() <= 0.095
+    assert found.mean() <= 0.085
 
 
 def test_wait_for_the_first_token_is_that_of_published_runs() -> None:
     found = errors("ttft", "concurrency")
     assert found.size >= 700
-    assert np.median(found) <= 0.17
+    assert np.median(found) <= 0.155
 
 
-@pytest.mark.parametrize(("kind", "count", "most"), [("full-load", 240, 0.13), ("fixed-batch", 75, 0.08)])
+@pytest.mark.parametrize(("kind", "count", "most"), [("full-load", 240, 0.1), ("fixed-batch", 75, 0.07)])
 def test_throughput_is_that_of_published_runs(kind: str, count: int, most: float) -> None:
     found = errors("serving_throughput", kind)
     assert found.size >= count
     assert np.median(found) <= most
 
 
-@pytest.mark.parametrize(("stages", "most"), [("2", 0.15), ("4", 0.15), ("8", 0.35)])
+@pytest.mark.parametrize(("stages", "most"), [("2", 0.14), ("4", 0.1), ("8", 0.22)])
 def test_throughput_over_pipeline_stages_is_that_of_published_runs(stages: str, most: float) -> None:
     data, found = runs("throughput-pipeline.csv")
     chosen = np.array(data.settings["pipeline_parallel"], dtype=float) == float(stages)
@@ -114,6 +122,35 @@ def test_each_run_that_is_set_aside_says_why() -> None:
 def test_the_fits_that_ship_are_those_of_the_data() -> None:
     done = CliRunner().invoke(app, ["calibrate", "llm-serving", "--refit"])
     assert done.exit_code == 0, done.output
+
+
+def test_arithmetic_hides_behind_the_weights_and_not_behind_the_cache() -> None:
+    settings: dict[str, float | str] = {"batch": 2048.0, "gpus_per_replica": 8.0}
+    reading, computing = (value(name, **settings) for name in ("memory_time", "compute_step_time"))
+    weights = value("step_floor_weights", **settings) / value("decode_efficiency")
+    assert weights < computing < reading
+    assert value("work_time", **settings) == pytest.approx(reading - weights + computing)
+    assert value("work_time", batch=1.0) == pytest.approx(value("memory_time", batch=1.0))
+
+
+def test_tokens_of_a_batch_visit_fewer_experts_than_independent_ones() -> None:
+    def visited(tokens: float, **settings: float) -> float:
+        return 256 * value("experts_visited", llm="deepseek-r1", step_tokens=tokens, **settings)
+
+    assert visited(16.0, choice_independence=1.0) == pytest.approx(102, abs=0.5)
+    assert visited(64.0, choice_independence=1.0) == pytest.approx(222, abs=0.5)
+    assert visited(1.0) == pytest.approx(8)
+    assert 8 < visited(16.0) < 102
+
+
+def test_tokens_are_sorted_to_their_experts_on_every_gpu_that_holds_a_part_of_them() -> None:
+    # Four times 8 copies of 14 KiB in each of 61 layers, at 4.8 TB/s, of which a share is reached.
+    each = 4 * 61 * 8 * 7168 * 2 / 4.8e12 / value("decode_efficiency", **EXPERTS)
+    assert value("sort_each", **EXPERTS) == pytest.approx(1e6 * each, rel=1e-6)
+    assert value("sort_each", **EXPERTS, attention_data_parallel=8.0) == pytest.approx(
+        1e6 * each / 8, rel=1e-6
+    )
+    assert value("sort_each") == 0
 
 
 def test_a_measured_time_per_token_moves_what_follows_from_it() -> None:
@@ -179,14 +216,6 @@ def test_a_prompt_fills_all_pipeline_stages_before_its_first_token() -> None:
     one = value("ttft", **settings, batch=1.0)
     parts = ("request_overhead", "prefill_time", "pipeline_fill_time", "step_time")
     assert one == pytest.approx(sum(value(name, **settings, batch=1.0) for name in parts))
-
-
-EXPERTS: dict[str, float | str] = {
-    "llm": "deepseek-r1",
-    "gpu": "h200-sxm-141",
-    "gpus_per_replica": 8.0,
-    "batch": 256.0,
-}
 
 
 def test_groups_that_attend_apart_exchange_tokens_between_their_experts() -> None:
