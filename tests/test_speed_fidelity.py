@@ -228,6 +228,16 @@ def test_groups_that_attend_apart_exchange_tokens_between_their_experts() -> Non
     copies = 32 * 8 * 7168 * 2 * 7 / 8 * value("expert_imbalance")
     each = value("exchange_latency") / 1e3 + 1e3 * copies / (0.6 * 450e9)
     assert value("exchange_time", **apart) == pytest.approx(2 * 61 * each, rel=1e-6)
+    assert value("exchange_time", **apart, exchange_hidden=0.5) == pytest.approx(61 * each, rel=1e-6)
+
+
+def test_experts_that_are_spread_under_tensor_parallel_attention_keep_the_all_reduce() -> None:
+    spread = EXPERTS | {"expert_parallel": 8.0}
+    assert value("exchange_time", **spread) == 0
+    assert value("allreduce_time", **spread) == value("allreduce_time", **EXPERTS)
+    assert value("prefill_compute_time", **spread) == pytest.approx(
+        value("expert_imbalance") * value("prefill_compute_time", **EXPERTS)
+    )
 
 
 def test_the_busiest_experts_slow_the_arithmetic_of_all() -> None:
