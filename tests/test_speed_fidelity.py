@@ -189,6 +189,9 @@ def test_pipeline_stages_share_out_the_batch() -> None:
     assert two == pytest.approx(one)
     assert value("allreduce_time", pipeline_parallel=2.0) == 0
     assert value("step_tokens", batch=64.0, pipeline_parallel=2.0) == 32
+    assert value("decode_throughput_ideal", batch=64.0, pipeline_parallel=2.0) == pytest.approx(
+        64e3 / value("step_floor", batch=64.0, pipeline_parallel=2.0)
+    )
     # A single sequence is no half of one.
     assert value("step_tokens", batch=1.0, pipeline_parallel=2.0) == 1
 
