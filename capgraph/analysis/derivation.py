@@ -10,12 +10,15 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from capgraph.formula.text import Writer, named, print_formula
-from capgraph.formula.tree import Binary, Expr, Reference, Scale
+from capgraph.formula.tree import Binary, Expr, Reference, Scale, references
 from capgraph.graph import reached
 from capgraph.model import Given, Quantity, Value
 from capgraph.notation import show_constant, show_value
 from capgraph.plan import Compute, Plan
 from capgraph.results import ScenarioResult
+
+REST = "…"
+"""What a formula names in place of what has no effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +75,19 @@ def derive(
     targets: Iterable[str],
     changed: frozenset[str] = frozenset(),
     printed: Callable[[Expr, Writer], str] = print_formula,
+    formulas: Mapping[str, Expr] | None = None,
 ) -> tuple[Line, ...]:
     """Return the chain of a scenario for the targets; `check.<id>` and `rule.<n>` are not lines themselves.
 
     `changed` are quantities that a caller set beside the scenario; `printed` writes formulas, in the language's own
-    spelling or in mathematical signs.
+    spelling or in mathematical signs; `formulas`, those of `taken`, make the chain that has an effect.
     """
     settings = plan.model.scenarios[scenario].settings
     set_at = {name: str(setting.origin) for name, setting in settings.items()} | dict.fromkeys(
         changed, "--set"
     )
-    cone = ancestors(plan, targets, set_at)
+    uses = {**plan.uses, **{name: _names_in(expr) for name, expr in (formulas or {}).items()}}
+    cone = reached(uses, targets, set_at)
     chain = [step for step in plan.steps if step.id in cone and step.id in plan.model.quantities]
     lines = []
     for number, step in enumerate(chain, 1):
@@ -91,9 +96,10 @@ def derive(
         measured = computed and step.id in set_at
         formula = numbers = ""
         if isinstance(step, Compute) and not measured:
-            formula = printed(step.expr, named)
-            numbers = printed(step.expr, lambda node: _shown(node, result.values))
-        needs = () if measured else plan.uses[step.id]
+            expr = step.expr if formulas is None else formulas[step.id]
+            formula = printed(expr, named)
+            numbers = printed(expr, lambda node: _shown(node, result.values))
+        needs = () if measured else uses[step.id]
         lines.append(
             Line(
                 number,
@@ -109,9 +115,15 @@ def derive(
     return tuple(lines)
 
 
+def _names_in(expr: Expr) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(node.name for node in references(expr) if node.name != REST))
+
+
 def _shown(node: Reference | Scale, values: Mapping[str, Value | None]) -> str:
     if isinstance(node, Scale):
         return show_constant(node.value)
+    if node.name == REST:
+        return REST
     value = values[node.name]
     text = show_value(value)
     if isinstance(value, str):

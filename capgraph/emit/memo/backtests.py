@@ -6,7 +6,7 @@ Invariant: every share and error is the backtest's own; a row is named by its fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.cite import column_name, group_name
@@ -17,9 +17,9 @@ from capgraph.measurement.backtest import relative_errors, worst
 from capgraph.model import Choose
 from capgraph.notation import MINUS, plural, show_setting, show_value
 
-_GROUPS_SHOWN, _COLUMNS_SHOWN = 8, 2
+_GROUPS_SHOWN = 8
 _WORST_SHOWN = 3
-_LONGEST_TOLD, _MOST_TOLD = 40, 110
+_LONGEST_TOLD, _MOST_TOLD = 40, 68
 
 
 def backtest_views(case: Case) -> tuple[BacktestView, ...]:
@@ -47,22 +47,29 @@ def _view(case: Case, item: Backtest, number: int, name: str) -> BacktestView:
         within_10=f"{errors.within_10:.0%}",
         within_25=f"{errors.within_25:.0%}",
         drawing=draw_scatter(case, item, number, name),
-        tables=tuple(_tables(case, item, name)),
+        table=_table(case, item, name),
         worst=tuple(_worst(case, item, name)),
     )
 
 
-def _tables(case: Case, item: Backtest, name: str) -> Iterator[ErrorTable]:
-    """Yield the errors by each of the first columns that tell groups apart; of many groups the largest."""
+def _table(case: Case, item: Backtest, name: str) -> ErrorTable | None:
+    """Return the errors by the column whose groups differ most; of many groups the largest."""
     told = {column: _of(groups, name) for column, groups in item.groups.items()}
     several = {column: groups for column, groups in told.items() if len(groups) > 1}
-    for column in list(several)[:_COLUMNS_SHOWN]:
-        groups = several[column]
-        largest = sorted(groups, key=lambda group: -groups[group].count)[:_GROUPS_SHOWN]
-        rows = tuple(
-            _row(group_name(case.plan, column, group), groups[group]) for group in groups if group in largest
-        )
-        yield ErrorTable(column_name(case.plan, column), rows, len(groups) - len(rows))
+    if not several:
+        return None
+    column = max(several, key=lambda column: _spread(several[column].values(), item.errors[name].mean))
+    groups = several[column]
+    largest = sorted(groups, key=lambda group: -groups[group].count)[:_GROUPS_SHOWN]
+    rows = tuple(
+        _row(group_name(case.plan, column, group), groups[group]) for group in groups if group in largest
+    )
+    return ErrorTable(column_name(case.plan, column), rows, len(groups) - len(rows), len(several) - 1)
+
+
+def _spread(groups: Iterable[Errors], mean: float) -> float:
+    """Return how far the groups' mean errors lie from that of all, weighed by their rows."""
+    return sum(errors.count * abs(errors.mean - mean) for errors in groups)
 
 
 def _of(groups: Mapping[str, Mapping[str, Errors]], name: str) -> dict[str, Errors]:

@@ -154,7 +154,7 @@ def cite(
     shown: frozenset[str],
     rests: Mapping[str, Rest] | None = None,
 ) -> Citations:
-    """Number the computed quantities of `shown`, all inputs and all catalog facts, in the model's reading order."""
+    """Number the computed quantities and catalog facts of `shown` and all inputs, in the model's reading order."""
     quantities = plan.model.quantities
     known = {step.id for step in plan.steps}
     ordered = tuple(item for item in in_reading_order(plan) if item.id in known)
@@ -165,7 +165,7 @@ def cite(
     places |= {name: Place(f"step-{name}", str(number)) for number, name in enumerate(steps, 1)}
     inputs = [item.id for item in ordered if item.is_input]
     places |= {name: Place(f"input-{name}", f"A{number}") for number, name in enumerate(inputs, 1)}
-    facts = [item.id for item in ordered if isinstance(item.definition, Lookup)]
+    facts = [item.id for item in ordered if isinstance(item.definition, Lookup) and item.id in shown]
     places |= {name: Place(f"fact-{name}", f"F{number}") for number, name in enumerate(facts, 1)}
     return Citations(plan, result, measured, places, rests or {})
 

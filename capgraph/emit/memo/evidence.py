@@ -6,10 +6,10 @@ Invariant: steps, inputs and facts carry the anchors that `Citations` gave them;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from capgraph.analysis.derivation import Line, derive, is_definition, only_converts
+from capgraph.analysis.derivation import Line, is_definition, only_converts
 from capgraph.emit.artifact import Artifact
 from capgraph.emit.memo.case import Case
 from capgraph.emit.memo.change import moving_swings
@@ -25,8 +25,7 @@ from capgraph.emit.memo.view import (
     StepGroup,
     StepView,
 )
-from capgraph.formula.text import print_maths
-from capgraph.model import Choose, Given, Lookup, Quantity, Row, Value
+from capgraph.model import Choose, Formula, Given, Lookup, Quantity, Row, Value
 from capgraph.notation import show_given, show_value
 from capgraph.plan import Compute
 
@@ -34,13 +33,12 @@ Backlinks = Mapping[str, tuple[str, ...]]
 View = TypeVar("View", StepView, AssumptionView)
 
 
-def step_groups(case: Case, cited: Backlinks) -> tuple[tuple[StepGroup, ...], tuple[StepView, ...]]:
-    """Return the computed quantities that the memo cites, by section in reading order, and those that only convert."""
-    places = case.citations.places
-    targets = [name for name, place in places.items() if place.anchor.startswith("step-")]
-    chain = derive(case.plan, case.results.selected, case.result, targets, printed=print_maths)
-    lines = {line.quantity.id: line for line in chain}
-    shown = [entry for entry in in_reading_order(case.plan) if entry.id in lines and entry.id in targets]
+def step_groups(
+    case: Case, chain: Sequence[Line], cited: Backlinks
+) -> tuple[tuple[StepGroup, ...], tuple[StepView, ...], tuple[StepView, ...]]:
+    """Return the computed quantities of the chain: by section in reading order, those that only convert, and zeros."""
+    lines = {line.quantity.id: line for line in chain if isinstance(line.quantity.definition, Formula)}
+    shown = [entry for entry in in_reading_order(case.plan) if entry.id in lines]
     formulas = {step.id: step.expr for step in case.plan.steps if isinstance(step, Compute)}
     aside = {
         entry.id
@@ -49,12 +47,19 @@ def step_groups(case: Case, cited: Backlinks) -> tuple[tuple[StepGroup, ...], tu
     }
     # Where nothing but conversions is shown, they are the derivation.
     aside = aside if len(aside) < len(shown) else set()
-    views = [(entry, _step(case, lines[entry.id], cited)) for entry in shown]
-    groups = _by_section((entry.section, view) for entry, view in views if entry.id not in aside)
+    views = [(entry, _step(case, lines[entry.id], cited)) for entry in shown if entry.id not in aside]
+    zeros = {entry.id for entry, view in views if _is_zero(lines[entry.id]) and not view.cited}
+    zeros = zeros if len(zeros) < len(views) else set()
+    groups = _by_section((entry.section, view) for entry, view in views if entry.id not in zeros)
     return (
         tuple(StepGroup(title, tuple(steps)) for title, steps in groups.items()),
-        tuple(view for entry, view in views if entry.id in aside),
+        tuple(_step(case, lines[entry.id], cited) for entry in shown if entry.id in aside),
+        tuple(view for entry, view in views if entry.id in zeros),
     )
+
+
+def _is_zero(line: Line) -> bool:
+    return isinstance(line.value, float) and line.value == 0 and not line.measured
 
 
 def _step(case: Case, line: Line, cited: Backlinks) -> StepView:
@@ -76,18 +81,21 @@ def _by_section(views: Iterable[tuple[str, View]]) -> Mapping[str, list[View]]:
 
 
 def assumption_groups(
-    case: Case, cited: Backlinks
-) -> tuple[tuple[AssumptionGroup, ...], tuple[AssumptionView, ...]]:
-    """Return every input that says something of the world, by section in reading order, and the mere definitions."""
+    case: Case, chain: Sequence[Line], cited: Backlinks
+) -> tuple[tuple[AssumptionGroup, ...], tuple[AssumptionView, ...], tuple[AssumptionView, ...]]:
+    """Return the inputs: those of the chain by section in reading order, mere definitions, and those without effect."""
+    counted = {line.quantity.id for line in chain}
     inputs = [
         entry for entry in in_reading_order(case.plan) if entry.is_input and entry.id in case.citations.places
     ]
+    said = [entry for entry in inputs if not is_definition(entry)]
     groups = _by_section(
-        (entry.section, _assumption(case, entry, cited)) for entry in inputs if not is_definition(entry)
+        (entry.section, _assumption(case, entry, cited)) for entry in said if entry.id in counted
     )
     return (
         tuple(AssumptionGroup(title, tuple(views)) for title, views in groups.items()),
         tuple(_assumption(case, entry, cited) for entry in inputs if is_definition(entry)),
+        tuple(_assumption(case, entry, cited) for entry in said if entry.id not in counted),
     )
 
 

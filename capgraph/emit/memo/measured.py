@@ -40,11 +40,12 @@ class ErrorRow:
 
 @dataclass(frozen=True, slots=True)
 class ErrorTable:
-    """The errors by the groups that a column tells apart; `left_out` of them, the smallest, are not shown."""
+    """The errors by the groups that a column tells apart; `left_out`, the smallest, and `other_columns` are not shown."""
 
     column: str
     rows: tuple[ErrorRow, ...]
     left_out: int
+    other_columns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,5 +75,5 @@ class BacktestView:
     within_10: str
     within_25: str
     drawing: Scatter | None
-    tables: tuple[ErrorTable, ...]
+    table: ErrorTable | None
     worst: tuple[WorstRow, ...]

@@ -12,8 +12,9 @@ from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from capgraph.analysis.derivation import ancestors
+from capgraph.analysis.derivation import Line, derive
 from capgraph.analysis.subject import results_of
+from capgraph.analysis.taken import REST, taken
 from capgraph.emit.artifact import Artifact, Making
 from capgraph.emit.fonts import font_faces
 from capgraph.emit.memo.backlinks import backlinks
@@ -41,7 +42,9 @@ from capgraph.emit.memo.rests import fit_views, rests_of
 from capgraph.emit.memo.variants import cost_labels, lever_views, scenario_views, suspect_views, together_view
 from capgraph.emit.memo.view import Memo
 from capgraph.findings import Findings
+from capgraph.formula.text import print_maths
 from capgraph.formula.tree import references
+from capgraph.model import Formula
 from capgraph.plan import Plan
 from capgraph.resources import templates_root
 from capgraph.results import Results
@@ -75,7 +78,8 @@ def view(
 ) -> Memo:
     """Return everything that the memo shows."""
     model, selected = plan.model, results.selected
-    case = Case(plan, results, findings, _citations(plan, results, findings))
+    chain = _chain(plan, results, findings)
+    case = Case(plan, results, findings, _citations(plan, results, findings, chain))
     options, swings = option_views(case), swing_views(case)
     graphs = draw_graphs(case)
     changes = change(case, tuple(graph for graph, of_costs in graphs if of_costs))
@@ -84,8 +88,9 @@ def view(
     backtests = backtest_views(case)
     held = (*(view.of for view in fit_views(case)), *(view.quantity for view in backtests))
     cited = backlinks(asked, why if asked else found, options, changes, held)
-    steps, conversions = step_groups(case, cited)
-    assumptions, definitions = assumption_groups(case, cited)
+    steps, conversions, zeros = step_groups(case, chain, cited)
+    assumptions, definitions, idle = assumption_groups(case, chain, cited)
+    computed = sum(isinstance(entry.definition, Formula) for entry in model.quantities.values())
     return Memo(
         title=model.title,
         description=model.description,
@@ -106,6 +111,9 @@ def view(
         target=case.citations.figure(case.target) if case.target else None,
         steps=steps,
         conversions=conversions,
+        zeros=zeros,
+        elided=any(REST in line.formula for line in chain),
+        untaken=computed - sum(isinstance(line.quantity.definition, Formula) for line in chain),
         rested=bool(findings.bases),
         fits=fit_views(case),
         backtests=backtests,
@@ -114,6 +122,7 @@ def view(
         together=together_view(case),
         assumptions=assumptions,
         definitions=definitions,
+        idle=idle,
         rows=row_views(case),
         checks=check_views(case),
         cost_labels=cost_labels(case),
@@ -128,10 +137,17 @@ def view(
     )
 
 
-def _citations(plan: Plan, results: Results, findings: Findings) -> Citations:
+def _chain(plan: Plan, results: Results, findings: Findings) -> tuple[Line, ...]:
+    """Return what has an effect on the figures that the memo speaks of."""
+    selected, result = results.selected, results.scenarios[results.selected]
     measured = {name for backtest in findings.backtests for name in backtest.comparisons}
     measured |= {plan.model.fits[name].of for name in findings.fits}
-    shown = ancestors(plan, _shown(plan) | measured)
+    formulas = taken(plan, result, plan.model.scenarios[selected].settings)
+    return derive(plan, selected, result, _shown(plan) | measured, printed=print_maths, formulas=formulas)
+
+
+def _citations(plan: Plan, results: Results, findings: Findings, chain: tuple[Line, ...]) -> Citations:
+    shown = frozenset(line.quantity.id for line in chain)
     return cite(plan, results.scenarios[results.selected], results.selected, shown, rests_of(plan, findings))
 
 

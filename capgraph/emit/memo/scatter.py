@@ -20,8 +20,8 @@ from capgraph.emit.memo.scale import Scale
 from capgraph.findings import Backtest, Comparison
 from capgraph.notation import show_in_prose, show_number
 
-_LEFT, _TOP, _SIDE = 62.0, 24.0, 240.0
-_LEGEND, _LEGEND_STEP, _LETTERS = 334.0, 22.0, 44
+_LEFT, _TOP, _SIDE = 62.0, 24.0, 150.0
+_LEGEND, _LEGEND_STEP, _LETTERS = 244.0, 18.0, 58
 _MOST_GROUPS = 6
 _MANY = 300
 """Points from which the marks are drawn smaller."""
@@ -59,13 +59,13 @@ def draw_scatter(case: Case, item: Backtest, number: int, name: str) -> Scatter 
         bands.append(Band(_band(across, upright, low, high, width), f"within ±{width:.0%}", place + 6))
         place += _LEGEND_STEP
     errors = item.errors[name]
-    caption = f"{entry.label}: predicted against measured, {errors.count:,} rows of {item.data}"
+    caption = f"Predicted against measured, {errors.count:,} rows of {item.data}"
     if lost := int(known.sum() - shown.sum()):
         caption += f"; {lost:,} of them predicted at zero or below {'is' if lost == 1 else 'are'} not drawn"
     return Scatter(
         id=f"backtest-{number}-{name}",
         caption=f"{caption}. Above the diagonal the model predicts too much.",
-        words=f"{caption}, from {show_in_prose(low * _PADDING, entry.unit_text)} to "
+        words=f"{entry.label}. {caption}, from {show_in_prose(low * _PADDING, entry.unit_text)} to "
         f"{show_in_prose(high / _PADDING, entry.unit_text)}; {errors.within_10:.0%} lie within ±10% of the "
         f"diagonal, {errors.within_25:.0%} within ±25%.",
         left=_LEFT,

@@ -111,14 +111,14 @@ def _scenario(case: Case, name: str) -> ScenarioView:
         for check in case.plan.model.checks.values()
         if (outcome := result.checks.get(check.id)) is not None
     ]
-    quiet = [check for check in checks if name != case.results.selected and _says_nothing_new(case, check)]
+    failing = [check for check in checks if not check.holds]
+    told = checks if name == case.results.selected else failing
     return ScenarioView(
         f"scenario-{name}", name, scenario.label, scenario.provenance.because, scenario.provenance.source,
         settings(case, own),
         case.option_label(result.verdict.option) if result.verdict else "",
         result.verdict.headline if result.verdict else "",
-        _bare(_figures(case, name, costs(case)), case), _told(case, name),
-        tuple(check for check in checks if check not in quiet), tuple(check.label for check in quiet),
+        _bare(_figures(case, name, costs(case)), case), _told(case, name), tuple(told), len(checks) - len(told),
     )  # fmt: skip
 
 
@@ -129,12 +129,6 @@ def _told(case: Case, name: str) -> tuple[Figure, ...]:
         return found
     there = [item.text for item in _figures(case, case.results.selected, results_of(case.plan))]
     return tuple(item for item, text in zip(found, there, strict=True) if item.text != text or item.measured)
-
-
-def _says_nothing_new(case: Case, check: CheckView) -> bool:
-    """Say whether a check holds here as it does in the selected scenario."""
-    there = case.result.checks.get(check.id)
-    return check.holds and (there is None or there.holds)
 
 
 def costs(case: Case) -> tuple[str, ...]:

@@ -255,9 +255,9 @@ class ScenarioView:
     costs: tuple[Figure, ...]
     figures: tuple[Figure, ...]
     checks: tuple[CheckView, ...]
-    """Those to read in full: all of the selected scenario's; elsewhere what fails, or held in the selected one not."""
-    quiet: tuple[str, ...]
-    """Labels of the other checks, which hold."""
+    """Those to read in full: all of the selected scenario's, elsewhere what fails."""
+    quiet: int
+    """How many other checks hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +294,12 @@ class Memo:
     steps: tuple[StepGroup, ...]
     conversions: tuple[StepView, ...]
     """Computed quantities that only write another one in a different unit."""
+    zeros: tuple[StepView, ...]
+    """Computed quantities that come to zero and that no section cites."""
+    elided: bool
+    """Whether formulas leave out what has no effect."""
+    untaken: int
+    """How many computed quantities have no effect on what the memo shows."""
     rested: bool
     """Whether numbers say what they rest on."""
     fits: tuple[FitView, ...]
@@ -303,6 +309,8 @@ class Memo:
     together: LeverView | None
     assumptions: tuple[AssumptionGroup, ...]
     definitions: tuple[AssumptionView, ...]
+    idle: tuple[AssumptionView, ...]
+    """Inputs that have no effect on what the memo shows."""
     rows: tuple[RowView, ...]
     checks: tuple[CheckView, ...]
     cost_labels: tuple[str, ...]
