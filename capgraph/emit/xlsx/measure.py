@@ -6,6 +6,8 @@ are not listed count as broad ones.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from capgraph.emit.xlsx.styles import Role, indent, is_bold, size
 
 # A column's width counts digits of 11 points at 96 dots an inch, which are 7 pixels, and 5 pixels of margin.
@@ -34,8 +36,12 @@ _BROAD = 0.9
 
 def text_width(text: str, role: Role) -> float:
     """Return how wide a line is, in points."""
-    ems = sum(_EMS.get(letter, _BROAD) for letter in text)
-    return ems * size(role) * (_BOLD if is_bold(role) else _PLAIN)
+    return _ems(text) * size(role) * (_BOLD if is_bold(role) else _PLAIN)
+
+
+@lru_cache(maxsize=10_000)
+def _ems(text: str) -> float:
+    return sum(_EMS.get(letter, _BROAD) for letter in text)
 
 
 def column_for(text: str, role: Role) -> float:

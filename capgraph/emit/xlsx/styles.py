@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from openpyxl.styles import Alignment, Border, Color, Font, NamedStyle, PatternFill, Protection, Side
 
@@ -30,7 +30,7 @@ BLUE, BLACK, GREEN, GREY, WHITE, NAVY, PALE_YELLOW, PALE_BLUE, LINE = (
 )  # fmt: skip
 
 
-class Role(Enum):
+class Role(StrEnum):
     """What a cell is. The value is the name of its style in the workbook."""
 
     TITLE = "capgraph title"

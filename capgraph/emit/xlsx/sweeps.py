@@ -42,11 +42,11 @@ def write_sweeps(page: Page, layout: Layout, results: Results) -> None:
     across = layout.last if any(swept.reductions for swept in sweeps) else ACTIVE
     explained = min(swept.heading for swept in sweeps) - 1
     _write_head(page, layout, results, explained)
-    reached = []
+    reached, domains = [], Domains(layout.plan)
     for swept in sweeps:
         values = block_values(layout.plan, swept, layout.scenarios)
         reached.append(Top(page, layout, results, swept, values).write())
-        _Sweep(page, layout, results, swept, values, across).write()
+        _Sweep(page, layout, results, swept, values, across, domains).write()
     page.text(explained, LABEL, _BLOCKS, Role.NAME)
     set_up_tops(page, layout.plan.model, max(swept.below for swept in sweeps), max(reached))
 
@@ -74,6 +74,7 @@ class _Sweep:
     swept: Swept
     values: BlockValues
     across: int
+    domains: Domains
 
     def write(self) -> None:
         """Write the heading of a sweep's blocks, and the blocks."""
@@ -115,13 +116,13 @@ class _Sweep:
         return Role.LINK if key[0] == "at" else Role.FORMULA
 
     def _formula(self, key: BlockKey, column: int, offset: int) -> str:
-        domains, letter = Domains(self.layout.plan), get_column_letter(column)
+        letter = get_column_letter(column)
         outer = (
-            ByName(self.layout, domains)
+            ByName(self.layout, self.domains)
             if column == ACTIVE
-            else InColumn(self.layout, domains, SWEEPS, column)
+            else InColumn(self.layout, self.domains, SWEEPS, column)
         )
-        here = AtPoint(self.layout, domains, outer, letter, self.swept, offset)
+        here = AtPoint(self.layout, self.domains, outer, letter, self.swept, offset)
         kind, name = key
         if kind in ("step", "pick"):
             return row_formula(self.layout, key, here)
