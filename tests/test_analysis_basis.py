@@ -123,7 +123,7 @@ def test_the_memo_says_what_each_figure_rests_on() -> None:
     assert step.xpath("string(.//em)") == "fitted M1, M2"
     (fact,) = memo.page.xpath("//*[@id='fact-engine.efficiency']")
     assert "72% fitted M1 (69% – 76%)" in " ".join(fact.text_content().split())
-    (row,) = memo.page.xpath("//tr[@id='input-per_request']")
+    (row,) = memo.page.xpath("//p[@id='input-per_request']")
     assert "fitted M2" in row.text_content()
 
 

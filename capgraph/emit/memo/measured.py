@@ -40,7 +40,7 @@ class ErrorRow:
 
 @dataclass(frozen=True, slots=True)
 class ErrorTable:
-    """The errors by the groups that a column tells apart; `left_out`, the smallest, and `other_columns` are not shown."""
+    """The errors by the groups that a column tells apart, but for `left_out`, the smallest, and `other_columns`."""
 
     column: str
     rows: tuple[ErrorRow, ...]

@@ -12,9 +12,9 @@ from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from capgraph.analysis.derivation import Line, derive
+from capgraph.analysis.derivation import REST, Line, derive
 from capgraph.analysis.subject import results_of
-from capgraph.analysis.taken import REST, taken
+from capgraph.analysis.taken import taken
 from capgraph.emit.artifact import Artifact, Making
 from capgraph.emit.fonts import font_faces
 from capgraph.emit.memo.backlinks import backlinks

@@ -20,8 +20,8 @@ from capgraph.emit.memo.scale import Scale
 from capgraph.findings import Backtest, Comparison
 from capgraph.notation import show_in_prose, show_number
 
-_LEFT, _TOP, _SIDE = 62.0, 24.0, 150.0
-_LEGEND, _LEGEND_STEP, _LETTERS = 244.0, 18.0, 58
+_LEFT, _TOP, _SIDE = 62.0, 24.0, 140.0
+_LEGEND, _LEGEND_STEP, _LETTERS = 234.0, 18.0, 58
 _MOST_GROUPS = 6
 _MANY = 300
 """Points from which the marks are drawn smaller."""
