@@ -40,17 +40,13 @@ def find_shortfalls(plan: Plan, results: Results) -> tuple[Shortfall, ...]:
 def _ends(suspect: Suspect, present: Mapping[str, Value | None]) -> tuple[Mapping[str, Value], ...]:
     """Return what a suspect changes: its settings, with each end of its range; nothing where all is so already."""
     settings = {
-        name: setting.value
-        for name, setting in suspect.settings.items()
-        if setting.value != present.get(name)
+        name: setting.value for name, setting in suspect.settings.items() if setting.value != present.get(name)
     }
     if suspect.vary is None:
         return (settings,) if settings else ()
     ends = (suspect.limits.low, suspect.limits.high)
     return tuple(
-        {**settings, suspect.vary: end}
-        for end in ends
-        if end is not None and end != present.get(suspect.vary)
+        {**settings, suspect.vary: end} for end in ends if end is not None and end != present.get(suspect.vary)
     )
 
 
