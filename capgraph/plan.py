@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from capgraph.formula.tree import Expr
 from capgraph.model import Model, Sweep
@@ -75,7 +76,7 @@ class SweepTable:
     steps: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """What every backend needs: the steps, the constants, the messages and the model for labels."""
 
@@ -90,7 +91,7 @@ class Plan:
     uses: Mapping[str, tuple[str, ...]]
     """Step ids that each step reads directly, in reading order."""
 
-    @property
+    @cached_property
     def by_id(self) -> Mapping[str, Step]:
         """Return the steps by id, in calculation order."""
         return {step.id: step for step in self.steps}

@@ -7,7 +7,7 @@ alone, so one formula, copied across, serves a whole row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from openpyxl.utils import get_column_letter
@@ -20,6 +20,9 @@ from capgraph.emit.xlsx.swept import Swept
 from capgraph.formula.tree import Reduce
 from capgraph.model import Choose
 from capgraph.plan import Fetch, Plan
+
+COLUMN = "\x01"
+"""Stands for the letter of a column in a formula that is printed once for all of them."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +91,7 @@ class InColumn(ByName):
     """A scenario's column on one sheet: everything by its cell in that column."""
 
     title: str
-    column: int
-    _letter: str = field(init=False, default="")
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_letter", get_column_letter(self.column))
+    letter: str = COLUMN
 
     def quantity(self, name: str) -> str:
         """Return a quantity's cell in this column."""
@@ -101,18 +100,18 @@ class InColumn(ByName):
     def place(self, key: Key) -> str:
         """Return an auxiliary row's cell in this column."""
         title, row = self.layout.home(key)
-        cell = f"{self._letter}{row}"
+        cell = f"{self.letter}{row}"
         return cell if title == self.title else f"{quoted(title)}!{cell}"
 
     def reduced(self, node: Reduce) -> str:
         """Return a reduction over this column of its sweep."""
-        return reduction_formula(node, self.layout.sweeps[node.sweep], quoted(SWEEPS), self._letter)
+        return reduction_formula(node, self.layout.sweeps[node.sweep], quoted(SWEEPS), self.letter)
 
     def given(self, key: Key) -> tuple[str, str]:
         """Return the cells on Inputs that hold a key's override in this scenario, and its base value."""
         row = self.layout.rows[INPUTS][key]
         sheet = quoted(INPUTS)
-        return f"{sheet}!{self._letter}{row}", f"{sheet}!$E{row}"
+        return f"{sheet}!{self.letter}{row}", f"{sheet}!$E{row}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from openpyxl.utils import get_column_letter
 
 from capgraph.emit.xlsx.layout import ACTIVE, FIRST, Key, Layout
 from capgraph.emit.xlsx.page import Page, at, fixed
-from capgraph.emit.xlsx.references import ByName, Domains, InColumn
+from capgraph.emit.xlsx.references import COLUMN, ByName, Domains, InColumn
 from capgraph.emit.xlsx.steps import row_formula, row_value
 from capgraph.emit.xlsx.styles import GENERAL, Role
 from capgraph.model import Formula
@@ -23,9 +23,7 @@ class RowWriter:
         self.page, self.layout, self.results = page, layout, results
         domains = Domains(layout.plan)
         self.by_name = ByName(layout, domains)
-        self.in_columns = tuple(
-            (InColumn(layout, domains, page.title, column), scenario) for column, scenario in layout.columns()
-        )
+        self.in_column = InColumn(layout, domains, page.title)
 
     def write(self, key: Key, row: int) -> None:
         """Write a row's formulas with their values, and name the active cell."""
@@ -35,10 +33,10 @@ class RowWriter:
         role = self._role(key)
         formula = row_formula(self.layout, key, self.by_name)
         self.page.formula(row, ACTIVE, formula, active, role, shape)
-        for (spelling, _), value in zip(self.in_columns, values, strict=True):
-            self.page.formula(
-                row, spelling.column, row_formula(self.layout, key, spelling), value, role, shape
-            )
+        across = row_formula(self.layout, key, self.in_column)
+        for (column, _), value in zip(self.layout.columns(), values, strict=True):
+            formula = across.replace(COLUMN, get_column_letter(column))
+            self.page.formula(row, column, formula, value, role, shape)
         if self._is_named_here(key):
             self.page.book.define(
                 self.layout.names[key], self.page.title, fixed(row, ACTIVE), self._label(key)

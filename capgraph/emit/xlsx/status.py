@@ -6,11 +6,12 @@ Invariant: a status is one of three words; colour only repeats them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from openpyxl.formatting.rule import Rule
 from openpyxl.styles import Color, Font, PatternFill
 from openpyxl.styles.differential import DifferentialStyle
+from openpyxl.utils import get_column_letter
 
 from capgraph.emit.xlsx.layout import ACTIVE, Layout
 from capgraph.emit.xlsx.page import Cached, Page
@@ -42,9 +43,9 @@ class StatusRows:
         scenarios = self.results.scenarios
         active = formula(self.rows.by_name, ACTIVE)
         self.page.formula(row, ACTIVE, active, value(scenarios[self.results.selected]), Role.STATUS)
-        for spelling, scenario in self.rows.in_columns:
-            there = formula(spelling, spelling.column)
-            self.page.formula(row, spelling.column, there, value(scenarios[scenario]), Role.STATUS)
+        for column, scenario in self.layout.columns():
+            there = formula(replace(self.rows.in_column, letter=get_column_letter(column)), column)
+            self.page.formula(row, column, there, value(scenarios[scenario]), Role.STATUS)
 
     def texts(
         self, row: int, label: str, rank: str = "", words: str = "", name: str = "", declared: str = ""

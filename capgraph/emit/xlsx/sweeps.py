@@ -7,6 +7,7 @@ points are inputs, all else follows; scenarios have columns where a formula redu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from openpyxl.utils import get_column_letter
 
@@ -17,7 +18,7 @@ from capgraph.emit.xlsx.names import quoted
 from capgraph.emit.xlsx.page import Page, at
 from capgraph.emit.xlsx.paper import set_up_tops
 from capgraph.emit.xlsx.reductions import below_formula
-from capgraph.emit.xlsx.references import AtPoint, ByName, Domains, InColumn
+from capgraph.emit.xlsx.references import COLUMN, AtPoint, ByName, Domains, InColumn
 from capgraph.emit.xlsx.steps import row_formula
 from capgraph.emit.xlsx.styles import GENERAL, Role, number_format
 from capgraph.emit.xlsx.sweep_tops import Top
@@ -104,24 +105,29 @@ class _Sweep:
             over = block_shape(self.layout, self.swept, self.values, self.swept.over)
             self.page.formula(row, NAME, point, self.values[self.swept.over][0][offset], Role.FORMULA, over)
         selected = self.layout.scenarios.index(self.results.selected)
-        columns: list[tuple[int, int]] = [(ACTIVE, selected)]
-        if self.swept.reductions:
-            columns += [(column, number) for number, (column, _) in enumerate(self.layout.columns())]
-        for column, number in columns:
-            formula = point if key == self.swept.over else self._formula(key, column, offset)
-            cached = self.values[key][number][offset]
-            self.page.formula(row, column, formula, cached, self._role(key), shape)
+        formula = point if key == self.swept.over else self._formula(key, self._active, offset)
+        self.page.formula(row, ACTIVE, formula, self.values[key][selected][offset], self._role(key), shape)
+        if not self.swept.reductions:
+            return
+        across = point if key == self.swept.over else self._formula(key, self._across, offset)
+        for number, (column, _) in enumerate(self.layout.columns()):
+            formula = across.replace(COLUMN, get_column_letter(column))
+            self.page.formula(row, column, formula, self.values[key][number][offset], self._role(key), shape)
 
     def _role(self, key: BlockKey) -> Role:
         return Role.LINK if key[0] == "at" else Role.FORMULA
 
-    def _formula(self, key: BlockKey, column: int, offset: int) -> str:
-        letter = get_column_letter(column)
-        outer = (
-            ByName(self.layout, self.domains)
-            if column == ACTIVE
-            else InColumn(self.layout, self.domains, SWEEPS, column)
-        )
+    @cached_property
+    def _active(self) -> tuple[ByName, str]:
+        return ByName(self.layout, self.domains), get_column_letter(ACTIVE)
+
+    @cached_property
+    def _across(self) -> tuple[ByName, str]:
+        return InColumn(self.layout, self.domains, SWEEPS), COLUMN
+
+    def _formula(self, key: BlockKey, spelling: tuple[ByName, str], offset: int) -> str:
+        """Return a point's formula in the active column or in a scenario's."""
+        outer, letter = spelling
         here = AtPoint(self.layout, self.domains, outer, letter, self.swept, offset)
         kind, name = key
         if kind in ("step", "pick"):

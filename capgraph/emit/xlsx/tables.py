@@ -186,6 +186,6 @@ class Tables:
             row, ACTIVE, print_excel(part, self.by_name), part_value(part, self.now.values), role, shape
         )
         for offset, scenario in enumerate(self.shown):
-            spelling = InColumn(self.layout, self.by_name.domains, SUMMARY, FIRST + offset)
+            spelling = InColumn(self.layout, self.by_name.domains, SUMMARY, get_column_letter(FIRST + offset))
             value = part_value(part, self.results.scenarios[scenario].values)
             self.page.formula(row, BESIDE + offset, print_excel(part, spelling), value, role, shape)
