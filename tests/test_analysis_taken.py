@@ -74,6 +74,18 @@ def test_what_a_formula_reduces_over_a_sweep_stays_whole() -> None:
     assert print_formula(formulas["result"]) == "sum(c over s)"
 
 
+def test_a_sweep_that_nothing_asks_for_keeps_no_formula_whole() -> None:
+    text = MODEL.format(formula="if(off, sum(c over s), c)", unit="count")
+    text += '  c: {unit: count, formula: "if(a > 2, a, b)"}\n'
+    text += "sweeps:\n  s: {over: a, values: [1, 2, 3]}\n"
+    run = run_text(text)
+    assert run.plan is not None, run.found
+    assert run.results is not None, run.found
+    result = run.results.scenarios[run.results.selected]
+    assert print_formula(taken(run.plan, result, targets=["result"])["c"]) == "if(a > 2, …, b)"
+    assert print_formula(taken(run.plan, result, {"result"})["c"]) == "if(a > 2, …, b)"
+
+
 @pytest.mark.parametrize("name", ["llm-serving", "object-storage", "published-answers"])
 def test_inputs_without_effect_change_nothing(name: str) -> None:
     memo = shipped(name)
@@ -84,7 +96,7 @@ def test_inputs_without_effect_change_nothing(name: str) -> None:
     options = plan.model.decision.options.values() if plan.model.decision else ()
     shown += [option.cost for option in options if option.cost]
     shown += plan.model.key_figures
-    chain = derive(plan, selected, result, shown, formulas=taken(plan, result, settings))
+    chain = derive(plan, selected, result, shown, formulas=taken(plan, result, settings, shown))
     counted = {line.quantity.id for line in chain}
     inputs = (
         entry for entry in plan.model.quantities.values() if entry.is_input and not is_definition(entry)

@@ -10,10 +10,9 @@ from compiling import texts_of
 from lxml import html
 from memos import SHIPPED, Memo, shipped
 
-from capgraph.analysis.derivation import derive, is_definition
-from capgraph.analysis.taken import taken
+from capgraph.analysis.derivation import is_definition
 from capgraph.emit.memo.cite import exact
-from capgraph.formula.text import print_maths
+from capgraph.emit.memo.render import derivation
 from capgraph.model import Value
 from capgraph.notation import show_given, show_in_prose
 
@@ -110,14 +109,14 @@ def test_figures_and_headline_cite(memo: Memo) -> None:
 
 
 def test_the_derivation_shows_what_the_evaluator_did(memo: Memo) -> None:
-    model, selected = memo.plan.model, memo.results.selected
-    decision = model.decision
+    decision = memo.plan.model.decision
     assert decision is not None
-    deciding = [option.cost for option in decision.options.values() if option.cost] + [decision.target or ""]
-    result = memo.results.scenarios[selected]
-    formulas = taken(memo.plan, result, model.scenarios[selected].settings)
-    chain = derive(memo.plan, selected, result, deciding, printed=print_maths, formulas=formulas)
+    chain = derivation(memo.plan, memo.results, memo.findings)
+    deciding = {option.cost for option in decision.options.values() if option.cost} | {decision.target}
+    assert deciding <= {line.quantity.id for line in chain}
+    values = memo.results.scenarios[memo.results.selected].values
     for line in chain:
+        assert line.value == values[line.quantity.id]
         if line.formula:
             step = memo.page.get_element_by_id(f"step-{line.quantity.id}")
             shown = step.text_content()

@@ -86,7 +86,7 @@ def derive(
     set_at = {name: str(setting.origin) for name, setting in settings.items()} | dict.fromkeys(
         changed, "--set"
     )
-    uses = {**plan.uses, **{name: _names_in(expr) for name, expr in (formulas or {}).items()}}
+    uses = {**plan.uses, **{name: names_in(expr) for name, expr in (formulas or {}).items()}}
     cone = reached(uses, targets, set_at)
     chain = [step for step in plan.steps if step.id in cone and step.id in plan.model.quantities]
     lines = []
@@ -115,7 +115,8 @@ def derive(
     return tuple(lines)
 
 
-def _names_in(expr: Expr) -> tuple[str, ...]:
+def names_in(expr: Expr) -> tuple[str, ...]:
+    """Return what a formula reads, without what has no effect."""
     return tuple(dict.fromkeys(node.name for node in references(expr) if node.name != REST))
 
 

@@ -6,15 +6,16 @@ Invariant: whatever stands behind a `…` may change alone, and no value of the 
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from capgraph.analysis.derivation import REST, is_definition
+from capgraph.analysis.derivation import REST, is_definition, names_in
 from capgraph.calculate import Run
 from capgraph.expression import Expression, full
 from capgraph.formula.tree import Binary, Call, Expr, Reference, Scale, Unary, reductions, references
+from capgraph.graph import reached
 from capgraph.model import Value
 from capgraph.plan import Compute, Plan
 from capgraph.results import ScenarioResult
@@ -23,15 +24,15 @@ from capgraph.results import ScenarioResult
 _DECIDES: Mapping[str, Value] = {"*": 0.0, "/": 0.0, "and": False, "or": True}
 
 
-def taken(plan: Plan, result: ScenarioResult, given: Container[str] = ()) -> Mapping[str, Expr]:
+def taken(
+    plan: Plan, result: ScenarioResult, given: Container[str] = (), targets: Iterable[str] | None = None
+) -> Mapping[str, Expr]:
     """Return the formula of each step that is not `given`, without the branches and factors that have no effect.
 
-    Factors of one that only carry a unit, such as `one_replica`, go without a `…`. A step that a formula reduces over
-    a sweep keeps all of its formula: other points may take other branches.
+    Factors of one that only carry a unit, such as `one_replica`, go without a `…`. A step that the targets (all steps,
+    if none are named) reduce over a sweep keeps all of its formula: other points may take other branches.
     """
     computed = {step.id: step.expr for step in plan.steps if isinstance(step, Compute)}
-    swept = {node.sweep for expr in computed.values() for node in reductions(expr)}
-    whole = {name for sweep in swept for name in plan.sweeps[sweep].steps}
     run = Run(plan, 1, {})
     run.values |= {name: full(value, 1) for name, value in result.values.items() if value is not None}
     ones = {
@@ -40,10 +41,19 @@ def taken(plan: Plan, result: ScenarioResult, given: Container[str] = ()) -> Map
         if is_definition(entry) and result.values[name] == 1.0
     }
     plain = {name: _without_units(expr, ones) for name, expr in computed.items() if name not in given}
-    return {
-        name: expr if name in whole else _taken(expr, Expression(run, name, np.arange(1)))
-        for name, expr in plain.items()
-    }
+    cut = {name: _taken(expr, Expression(run, name, np.arange(1))) for name, expr in plain.items()}
+    wanted = tuple(plan.uses if targets is None else targets)
+    whole: frozenset[str] = frozenset()
+    while True:
+        formulas = {name: plain[name] if name in whole else expr for name, expr in cut.items()}
+        uses = {**plan.uses, **{name: names_in(expr) for name, expr in formulas.items()}}
+        needed = reached(uses, wanted, given)
+        swept = {node.sweep for name in needed & formulas.keys() for node in reductions(formulas[name])}
+        found = frozenset(name for sweep in swept for name in plan.sweeps[sweep].steps)
+        # What stays whole may need further sweeps.
+        if found <= whole:
+            return formulas
+        whole |= found
 
 
 def _without_units(expr: Expr, ones: Container[str]) -> Expr:

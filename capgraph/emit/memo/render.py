@@ -78,7 +78,7 @@ def view(
 ) -> Memo:
     """Return everything that the memo shows."""
     model, selected = plan.model, results.selected
-    chain = _chain(plan, results, findings)
+    chain = derivation(plan, results, findings)
     case = Case(plan, results, findings, _citations(plan, results, findings, chain))
     options, swings = option_views(case), swing_views(case)
     graphs = draw_graphs(case)
@@ -137,13 +137,14 @@ def view(
     )
 
 
-def _chain(plan: Plan, results: Results, findings: Findings) -> tuple[Line, ...]:
+def derivation(plan: Plan, results: Results, findings: Findings) -> tuple[Line, ...]:
     """Return what has an effect on the figures that the memo speaks of."""
     selected, result = results.selected, results.scenarios[results.selected]
     measured = {name for backtest in findings.backtests for name in backtest.comparisons}
     measured |= {plan.model.fits[name].of for name in findings.fits}
-    formulas = taken(plan, result, plan.model.scenarios[selected].settings)
-    return derive(plan, selected, result, _shown(plan) | measured, printed=print_maths, formulas=formulas)
+    targets = _shown(plan) | measured
+    formulas = taken(plan, result, plan.model.scenarios[selected].settings, targets)
+    return derive(plan, selected, result, targets, printed=print_maths, formulas=formulas)
 
 
 def _citations(plan: Plan, results: Results, findings: Findings, chain: tuple[Line, ...]) -> Citations:
