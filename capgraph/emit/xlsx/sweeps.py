@@ -87,8 +87,9 @@ class _Sweep:
             if key[0] == "step":
                 self.page.text(first - 1, NAME, self.layout.names[key], Role.NAME)
             self._write_scenarios(first - 1)
+            shape = self._shape(key)
             for offset in range(self.swept.rows(key)):
-                self._write_row(key, first + offset, offset)
+                self._write_row(key, first + offset, offset, shape)
 
     def _write_scenarios(self, row: int) -> None:
         selected = self.results.selected
@@ -98,12 +99,15 @@ class _Sweep:
                 formula = f"{quoted(INPUTS)}!{get_column_letter(column)}${HEADER_ROW}"
                 self.page.formula(row, column, formula, scenario, Role.LINK)
 
-    def _write_row(self, key: BlockKey, row: int, offset: int) -> None:
-        shape = self._shape(key)
+    @cached_property
+    def _over(self) -> str:
+        return block_shape(self.layout, self.swept, self.values, self.swept.over)
+
+    def _write_row(self, key: BlockKey, row: int, offset: int, shape: str) -> None:
         point = f"$A{self.swept.first + offset}"
         if self.swept.rows(key) > 1:
-            over = block_shape(self.layout, self.swept, self.values, self.swept.over)
-            self.page.formula(row, NAME, point, self.values[self.swept.over][0][offset], Role.FORMULA, over)
+            swept = self.values[self.swept.over][0][offset]
+            self.page.formula(row, NAME, point, swept, Role.FORMULA, self._over)
         selected = self.layout.scenarios.index(self.results.selected)
         formula = point if key == self.swept.over else self._formula(key, self._active, offset)
         self.page.formula(row, ACTIVE, formula, self.values[key][selected][offset], self._role(key), shape)
