@@ -285,3 +285,14 @@ def test_drafts_gain_what_was_published(drafted: float, gained: float, published
     drafts |= {"draft_tokens": drafted, "draft_passes": drafted}
     assert value("step_time", **run) == pytest.approx(7.07, rel=0.05)
     assert value("step_time", **run, **drafts) / gained == pytest.approx(published, rel=0.08)
+
+
+@pytest.mark.parametrize(("counted", "share"), [("all", 1.0), ("active", 8 / 256)])
+def test_rough_estimates_of_the_experts_are_there_to_compare(counted: str, share: float) -> None:
+    settings: dict[str, float | str] = {"llm": "deepseek-r1", "step_tokens": 16.0, "experts_counted": counted}
+    assert value("experts_visited", **settings) == pytest.approx(share)
+
+
+def test_both_times_per_token_are_there() -> None:
+    tpot, whole, length = (value(name) for name in ("tpot", "latency_per_token", "output_tokens"))
+    assert whole * length == pytest.approx(value("ttft") + tpot * (length - 1))
