@@ -45,6 +45,18 @@ def test_what_follows_from_a_fit_is_fitted_and_the_rest_assumed() -> None:
     assert not {"batch", "card", "one_token", "card.price"} & found.keys()
 
 
+def test_a_branch_that_is_not_taken_bears_on_nothing() -> None:
+    memo = shipped("llm-serving")
+    run = Run(memo.plan, memo.results, ())
+    alone, _ = of(run, "base")
+    mixed, _ = of(run, "mixed-traffic")
+    # The peak of one kind of traffic is users times habits; of several, work that a fit says something of.
+    assert alone["demand_peak"] == alone["kernel_rate"] == Basis("assumed")
+    assert mixed["demand_peak"].kind == alone["tpot"].kind == "fitted"
+    # What is reduced over a sweep rests on all branches, which its points may take.
+    assert alone["batch_within_targets"].kind == "fitted"
+
+
 def test_a_row_that_was_not_fitted_ends_the_fit() -> None:
     found, fits = of(run_measured(), "calm")
     assert fits == ["batch-step"]

@@ -1,17 +1,20 @@
 """What each number rests on: a measurement, a fit to measurements, or assumptions alone.
 
 In: a plan and its results → Out: the fits that hold in the selected scenario, and a `Basis` of each number.
-Invariant: a model without fits and measurements gets none; a value that a scenario sets ends what it would rest on.
+Invariant: a model without fits and measurements gets none; a value that a scenario sets ends what it would rest on,
+and a branch that is not taken bears on nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from capgraph.analysis.derivation import ancestors, is_definition
+from capgraph.analysis.derivation import ancestors, is_definition, names_in
+from capgraph.analysis.taken import taken
 from capgraph.findings import Basis
+from capgraph.formula.tree import reductions
 from capgraph.model import Choose, Fit, Formula, Given, Lookup, Quantity, Value
 from capgraph.plan import Plan
 from capgraph.results import Results
@@ -80,18 +83,29 @@ def bases(plan: Plan, results: Results) -> Mapping[str, Basis]:
     for fit in fits_in_force(plan, results):
         for name in (fit.of, *parameters_of(plan, results, fit)):
             fitted[name] = (*fitted.get(name, ()), fit.id)
+    formulas = taken(plan, results.scenarios[results.selected], settings, targets=())
     rests: dict[str, tuple[str, ...]] = {}
+    whole: dict[str, tuple[str, ...]] = {}
     found: dict[str, Basis] = {}
     for step in plan.steps:
-        below = (fit for name in plan.uses[step.id] for fit in rests.get(name, ()))
-        rests[step.id] = (
-            () if step.id in settings else tuple(dict.fromkeys((*fitted.get(step.id, ()), *below)))
-        )
+        own = fitted.get(step.id, ())
+        whole[step.id] = _joined(own, plan.uses[step.id], whole)
+        expr = formulas.get(step.id)
+        # At other points of a sweep other branches may be taken.
+        swept = expr is not None and bool(reductions(expr))
+        below = plan.uses[step.id] if expr is None else names_in(expr)
+        rests[step.id] = whole[step.id] if swept else _joined(own, below, rests)
+        if step.id in settings:
+            rests[step.id] = whole[step.id] = ()
         entry = model.quantities.get(step.id)
         basis = _basis(plan, results, entry, rests[step.id], step.id in settings) if entry else None
         if basis is not None:
             found[step.id] = basis
     return found
+
+
+def _joined(own: tuple[str, ...], names: Iterable[str], rests: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*own, *(fit for name in names for fit in rests.get(name, ())))))
 
 
 def _basis(
