@@ -15,7 +15,7 @@ from openpyxl.utils import get_column_letter
 from capgraph.emit.xlsx.layout import FIRST_ROW, HEADER_ROW, LABELS_ROW, MEASUREMENTS, Layout
 from capgraph.emit.xlsx.names import quoted
 from capgraph.emit.xlsx.page import LongTable, Page, at, fixed
-from capgraph.emit.xlsx.paper import set_up
+from capgraph.emit.xlsx.paper import ROWS_DOWN, set_up
 from capgraph.emit.xlsx.styles import Role, number_format
 from capgraph.findings import Backtest, Findings
 from capgraph.measurement.backtest import relative_errors
@@ -30,7 +30,8 @@ _DRAWN_GROUPS = 6
 _UNIT, _TOLD = 3, 4
 _NOTE = (
     "One row per measurement. What was measured and predicted are fixed: a row is no scenario, its prediction is made "
-    "from the settings beside it. Errors are live. Group numbers are those of the sheet Backtest."
+    "from the settings beside it. Errors are live. Group numbers are those of the sheet Backtest. The first rows are "
+    "printed."
 )
 
 
@@ -161,7 +162,9 @@ def write_measurements(page: Page, layout: Layout, sheet: Sheet) -> None:
         _write_block(page, layout, sheet, block)
     last_row = sheet.blocks[-1].last
     page.sheet.auto_filter.ref = f"{at(HEADER_ROW, 1)}:{at(last_row, sheet.last_column)}"
-    set_up(page, layout.plan.model, last_row, sheet.last_column, HEADER_ROW, _UNIT)
+    # Thousands of rows fill a hundred sheets of paper that nobody reads.
+    printed = min(last_row, HEADER_ROW + ROWS_DOWN)
+    set_up(page, layout.plan.model, printed, sheet.last_column, HEADER_ROW, _UNIT)
 
 
 def _heads(plan: Plan, sheet: Sheet) -> Iterator[tuple[str, str, float]]:
