@@ -151,3 +151,10 @@ sweeps:
         ),
     )
     assert [of_costs for _, of_costs in draw_graphs(case)] == [False]
+
+
+def test_a_sweep_of_parts_in_place_of_the_whole_draws_no_curve() -> None:
+    memo = shipped("llm-serving")
+    drawn = {str(name).split("-")[1] for name in memo.page.xpath("//@id") if str(name).startswith("sweep-")}
+    assert drawn == {"batches", "layouts", "quarters"}
+    assert {"kinds", "pools"} <= {curve.sweep for curve in memo.findings.curves}

@@ -49,8 +49,17 @@ class _Plot:
 
 
 def draw_graphs(case: Case) -> tuple[tuple[Graph, bool], ...]:
-    """Return the graphs of all sweeps, and of each whether it compares options' costs."""
-    return tuple(graph for curve in case.findings.curves for graph in _graphs(case, curve))
+    """Return the graphs of the sweeps, and of each whether it compares options' costs.
+
+    A sweep over options among which today's is not, such as the parts of a whole, is for the workbook's table alone.
+    """
+    return tuple(graph for curve in case.findings.curves if _has_today(case, curve) for graph in _graphs(case, curve))
+
+
+def _has_today(case: Case, curve: Curve) -> bool:
+    sweep = case.plan.model.sweeps[curve.sweep]
+    today = case.result.values[sweep.over]
+    return not isinstance(today, str) or today in sweep.values
 
 
 def _graphs(case: Case, curve: Curve) -> Iterator[tuple[Graph, bool]]:
