@@ -149,7 +149,7 @@ def test_bytes_that_are_no_text_give_diagnostics(seed: int) -> None:
 
 _BREAKS = (
     (r"unit: [^,}\n]+", "unit: GiBB", "CG501"),
-    (r"(?<=value: )[^,}\n]+", "about 5", "CG207"),
+    (r"(?<=value: )(?!true|false)[^,}\n]+", "about 5", "CG207"),
     (r"(?<=choose: )\w+", "no_such_catalog", "CG301"),
     (r"(?<=formula: ).+", "no_such_name * 2", "CG401"),
     (r"(?<=formula: ).+", "2 * (1 + 3", "CG405"),

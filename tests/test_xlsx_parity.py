@@ -80,9 +80,9 @@ MOST_SELECTED = 5
 def test_libreoffice_agrees_in_every_scenario(name: str, tmp_path: Path) -> None:
     book = built(name)
     layout, path = layout_of(book), book.written(tmp_path)
-    # Every file has a column a scenario; what is selected moves one more, so that of many scenarios one will do.
+    # Every file has a column a scenario; what is selected moves one more, which of many scenarios the edits below try.
     scenarios = tuple(book.results.scenarios)
-    chosen = scenarios if len(scenarios) <= MOST_SELECTED else (scenarios[-1],)
+    chosen = scenarios if len(scenarios) <= MOST_SELECTED else ()
     files = [path, *(selected(path, scenario, number) for number, scenario in enumerate(chosen))]
     as_written, *calculated = libreoffice.recalculated(files)
     expected = written_values(path)

@@ -18,6 +18,7 @@ def backlinks(
     options: Sequence[OptionView],
     change: Change | None,
     measured: Sequence[Figure],
+    operation: Sequence[Line],
 ) -> Mapping[str, tuple[str, ...]]:
     """Return which sections cite each line."""
     found: dict[str, list[str]] = {}
@@ -27,6 +28,7 @@ def backlinks(
         "change": _change(change) if change else iter(()),
         "options": (anchor for option in options for anchor in _option(option)),
         "backtest": (figure.anchor for figure in measured),
+        "operation": (anchor for line in operation for anchor in _line(line)),
     }
     for section, anchors in cited.items():
         for anchor in dict.fromkeys(anchors):
@@ -45,6 +47,8 @@ def _recommendation(part: Recommendation) -> Iterator[str]:
 
 def _change(part: Change) -> Iterator[str]:
     yield from (flip.input.anchor for flip in part.flips)
+    for exception in part.exceptions:
+        yield from _line(exception)
     if part.first and part.target:
         yield part.first.input.anchor
         yield part.target.anchor

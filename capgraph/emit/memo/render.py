@@ -87,7 +87,8 @@ def view(
     found = tuple(case.citations.figure(name) for name in results_of(plan))
     backtests = backtest_views(case)
     held = (*(view.of for view in fit_views(case)), *(view.quantity for view in backtests))
-    cited = backlinks(asked, why if asked else found, options, changes, held)
+    policy, alerts = case.told("policy"), case.told("alert")
+    cited = backlinks(asked, why if asked else found, options, changes, held, (*policy, *alerts))
     steps, conversions, zeros = step_groups(case, chain, cited)
     assumptions, definitions, idle = assumption_groups(case, chain, cited)
     computed = sum(isinstance(entry.definition, Formula) for entry in model.quantities.values())
@@ -127,8 +128,8 @@ def view(
         checks=check_views(case),
         cost_labels=cost_labels(case),
         scenarios=scenario_views(case),
-        policy=case.told("policy"),
-        alerts=case.told("alert"),
+        policy=policy,
+        alerts=alerts,
         suspects=suspect_views(case),
         files=files(case),
         attached=attached(attachments),
