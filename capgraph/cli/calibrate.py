@@ -184,6 +184,8 @@ def run_refit(
         stop(wrong, settings)
     fitted: list[Fitted] = []
     told: list[Difference] = []
+    # What ships is held against values and errors of the fit: without a plan to write, nothing shows the folds.
+    folds = folds if output is not None else 0
     for job in todo:
         data = select_rows(plan, job.scenario, load_data(plan, job.path, {}, settings), job.where, settings)
         made = _calibrated(plan, job.scenario, data, job.of, _asked(job, folds), settings)
