@@ -173,12 +173,13 @@ models:
      context_limit: 262144}
 formats:
   bf16: {bytes_per_parameter: 2, bytes_per_element: 2}
-  mxfp4: {bytes_per_parameter: 0.53125, padding: 256}
+  mxfp4: {bytes_per_parameter: 0.53125, padding: 256, width_padding: 64}
   nvfp4: {bytes_per_parameter: 0.5625, bytes_per_element: 0.5625}
   q8-0: {bytes_per_parameter: 1.0625, bytes_per_element: 1.0625}
 engines:
   vllm-0.19:
-    {memory_fraction: 0.90, logits_bytes: 14.5, runtime_alone: 0.25, runtime_linked: 2.1, graphs: 0,
+    {memory_fraction: 0.90, logits_bytes: 14.5, runtime_alone: 0.25, runtime_linked: 2.1,
+     buffered_link: 400, graphs: 0,
      block: 16, group_ratio: 1.5, state_blocks: 1}
 gpu_prices:
   aws-p5-48xlarge-on-demand-us-east-1: {price: 6.88, gpus_per_instance: 8}
@@ -449,4 +450,4 @@ def test_format_states_the_rate_it_runs_at(row_id: str) -> None:
 
 def test_weight_only_formats_have_no_kv_size() -> None:
     without = {row_id for row_id, row in ROWS["formats"].items() if "bytes_per_element" not in row}
-    assert without == {"fp8-block128", "int4-g128", "int4-g32-experts", "mxfp4", "q4-k-m"}
+    assert without == {"fp8-block128", "int4-g128", "int4-g32-experts", "mxfp4", "nvfp4-linear", "q4-k-m"}

@@ -83,10 +83,17 @@ def test_concurrency_follows_from_the_pool() -> None:
 
 
 def test_rows_found_after_the_rules_come_out() -> None:
-    assert errors("kv_tokens.csv", "kv_token_capacity", "held out").max() <= 0.005
-    assert errors("kv_tokens.csv", "reported_concurrency", "held out").max() <= 0.01
-    assert np.median(errors("kv_memory.csv", "weights_per_gpu", "held out")) <= 0.01
-    assert np.median(errors("kv_memory.csv", "kv_pool_per_gpu", "held out")) <= 0.02
+    tokens = errors("kv_tokens.csv", "kv_token_capacity", "held out")
+    concurrency = errors("kv_tokens.csv", "reported_concurrency", "held out")
+    weights = errors("kv_memory.csv", "weights_per_gpu", "held out")
+    pools = errors("kv_memory.csv", "kv_pool_per_gpu", "held out")
+    assert (tokens.size, concurrency.size, weights.size, pools.size) == (42, 37, 32, 23)
+    assert tokens.max() <= 0.005
+    assert concurrency.max() <= 0.01
+    assert np.median(weights) <= 0.01
+    assert np.quantile(weights, 0.9) <= 0.04
+    assert np.median(pools) <= 0.02
+    assert np.quantile(pools, 0.9) <= 0.085
 
 
 # Rules, each against what a log of vLLM says.
@@ -120,6 +127,29 @@ def test_layers_of_a_kind_form_groups(llm: str, layers: int, groups: tuple[int, 
     assert value("group_layers", llm=llm) == layers
     kinds = ("whole_groups", "window_groups", "state_groups")
     assert tuple(value(kind, llm=llm) for kind in kinds) == groups
+
+
+@pytest.mark.parametrize(("gpus", "weights"), [(1, 64.38), (4, 17.22)])
+def test_experts_are_padded_on_each_gpu(gpus: int, weights: float) -> None:
+    """gpt-oss-120b on H100 and on four A100."""
+    given: dict[str, float | str] = {
+        "llm": "gpt-oss-120b",
+        "weight_format": "mxfp4",
+        "gpus_per_replica": gpus,
+    }
+    assert value("weights_per_gpu", **given) == pytest.approx(weights, rel=0.006)
+    whole = value("expert_padding", **given, attention_data_parallel=gpus)
+    assert whole == value("expert_padding", **given | {"gpus_per_replica": 1})
+
+
+@pytest.mark.parametrize(("gpu", "runtime"), [("h100-sxm-80", 2.1), ("a100-sxm-80", 0.25), ("l40s", 0.25)])
+def test_collectives_hold_buffers_over_the_links_of_hopper(gpu: str, runtime: float) -> None:
+    assert value("runtime_reserve", gpu=gpu, engine="vllm-0.22", gpus_per_replica=2) == runtime
+
+
+@pytest.mark.parametrize(("batch", "graphs"), [(16, 0.5 / 16), (256, 0.5), (1024, 0.5)])
+def test_fewer_graphs_are_captured_for_fewer_sequences(batch: float, graphs: float) -> None:
+    assert value("graph_reserve", engine="vllm-0.22", batch_cap=batch) == pytest.approx(graphs)
 
 
 def test_older_engines_hold_windows_whole() -> None:
