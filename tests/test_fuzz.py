@@ -17,7 +17,7 @@ from fuzz.mutations import FILE_MUTATIONS, TEXT_MUTATIONS
 from fuzz.shrink import shrink_files, shrink_steps, written
 
 TESTS = Path(__file__).parent
-SMALL_RUN = 300
+SMALL_RUN = 150
 
 
 def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:

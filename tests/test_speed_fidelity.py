@@ -12,10 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from typer.testing import CliRunner
 
 from capgraph.calculate import Override, calculate
-from capgraph.cli.main import app
 from capgraph.compiler import compile_model
 from capgraph.diagnostics import Source
 from capgraph.measurement.backtest import backtest, relative_errors
@@ -176,11 +174,6 @@ def test_each_run_that_is_set_aside_says_why() -> None:
 
 
 @pytest.mark.slow
-def test_the_fits_that_ship_are_those_of_the_data() -> None:
-    done = CliRunner().invoke(app, ["calibrate", "llm-serving", "--refit"])
-    assert done.exit_code == 0, done.output
-
-
 def test_arithmetic_hides_behind_the_weights_and_not_behind_the_cache() -> None:
     settings: dict[str, float | str] = {"batch": 2048.0, "gpus_per_replica": 8.0}
     reading, computing = (value(name, **settings) for name in ("memory_time", "compute_step_time"))
