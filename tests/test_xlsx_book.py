@@ -319,12 +319,14 @@ def test_nothing_tells_when_or_where_it_was_written(book: Built) -> None:
     assert "vbaProject" not in texts
 
 
-def test_the_file_is_as_valid_as_an_empty_one(book: Built, tmp_path: Path) -> None:
+# The small models have every kind of sheet that the flagship has; the cells of its sweeps would take minutes.
+@pytest.mark.parametrize("name", [name for name in ALL if name != "llm-serving"])
+def test_the_file_is_as_valid_as_an_empty_one(name: str, tmp_path: Path) -> None:
     empty = tmp_path / "empty.xlsx"
     Workbook().save(empty)
     validator = OpenXmlValidator(max_errors=10_000)
     noise = len(validator.validate(str(empty)).errors)
-    found = validator.validate(str(book.written(tmp_path))).errors
+    found = validator.validate(str(built(name).written(tmp_path))).errors
     assert len(found) <= noise, [str(item) for item in found]
 
 

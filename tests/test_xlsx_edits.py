@@ -225,7 +225,7 @@ def test_random_edits_give_what_the_evaluator_gives(name: str, tmp_path: Path) -
     layout = layout_of(book)
     path = book.written(tmp_path)
 
-    @settings(max_examples=5, database=None)
+    @settings(max_examples=2, database=None)
     @given(st.integers(0, 2**32))
     def edit(seed: int) -> None:
         rng = random.Random(seed)

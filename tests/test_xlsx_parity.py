@@ -25,6 +25,7 @@ from capgraph.emit.xlsx.summary import SELECTOR
 from capgraph.model import Choose, Given, Quantity, Value
 
 ALL = (*SHIPPED, "object-storage", *SMALL)
+MOST_SELECTED = 5
 
 
 @pytest.fixture(params=ALL)
@@ -66,13 +67,12 @@ def test_formualizer_calculates_every_formula_cell_to_its_stored_value(path: Pat
 
 def test_every_scenario_can_be_selected(book: Built, path: Path) -> None:
     layout, calculation = layout_of(book), Calculation(path)
-    for scenario in book.results.scenarios:
+    names = tuple(book.results.scenarios)
+    # Each has its column in every file; of many, some are selected, the last among them.
+    for scenario in names[-1 :: -max(1, len(names) // MOST_SELECTED)]:
         calculation.edit(SUMMARY, SELECTOR, scenario)
         calculation.calculate()
         assert list(mismatches(layout, book.results.scenarios, scenario, calculation.value)) == []
-
-
-MOST_SELECTED = 5
 
 
 @pytest.mark.office
