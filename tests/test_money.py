@@ -111,7 +111,7 @@ def test_whole_instances_are_billed_where_the_provider_sells_nothing_smaller() -
 
 def test_prices_by_token_add_up_to_the_cost() -> None:
     case = Case({**BUSY, "agent_requests": 50_000.0})
-    fresh = case.input_per_day - case.cached_per_day
+    fresh = case.input_per_day - case.cached_here
     month = (
         30.4 / 1e6 * (case.demand_per_day * case.cost_per_mtoken_output + fresh * case.cost_per_mtoken_input)
     )
